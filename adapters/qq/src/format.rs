@@ -1,0 +1,186 @@
+//! Plain text for a platform that shows no markup.
+//!
+//! Owns how blocks look as characters: bullets, indentation, quoted lines, aligned tables, bare
+//! addresses. Never writes platform codes: the text is sent as one literal text segment.
+
+mod table;
+
+#[cfg(test)]
+mod tests;
+
+use weirgate_sdk::answer::{Block, Inline, Render, Rendered};
+
+/// Renders answers as plain text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PlainText {
+    max_chars: usize,
+    max_bytes: usize,
+}
+
+impl PlainText {
+    /// A message holds at most `max_chars` characters (scalars) and `max_bytes` bytes of UTF-8.
+    #[must_use]
+    pub fn new(max_chars: usize, max_bytes: usize) -> Self {
+        Self {
+            max_chars,
+            max_bytes,
+        }
+    }
+}
+
+impl Default for PlainText {
+    /// 1,500 characters and 4,500 bytes: OneBot states no limit, clients refuse beyond about that.
+    fn default() -> Self {
+        Self::new(1_500, 4_500)
+    }
+}
+
+impl Render for PlainText {
+    fn render(&self, blocks: &[Block]) -> Rendered {
+        let mut lines = Lines::default();
+        lines.blocks(blocks, true);
+        Rendered {
+            text: lines.out,
+            marks: Vec::new(),
+        }
+    }
+
+    fn fits(&self, rendered: &Rendered) -> bool {
+        rendered.text.len() <= self.max_bytes && rendered.text.chars().nth(self.max_chars).is_none()
+    }
+}
+
+/// Text that grows line by line behind a prefix.
+#[derive(Default)]
+struct Lines {
+    out: String,
+    /// Stands in front of each line: quote markers and indentation.
+    prefix: String,
+    /// Stands in front of the next line instead: the marker of a list item.
+    first: Option<String>,
+}
+
+impl Lines {
+    fn line(&mut self, line: &str) {
+        if !self.out.is_empty() {
+            self.out.push('\n');
+        }
+        let first = self.first.take();
+        let prefix = first.as_deref().unwrap_or(&self.prefix);
+        self.out.push_str(if line.is_empty() {
+            prefix.trim_end()
+        } else {
+            prefix
+        });
+        self.out
+            .extend(line.chars().filter(|c| *c == '\t' || !c.is_control()));
+    }
+
+    fn text(&mut self, text: &str) {
+        for line in text.split('\n') {
+            self.line(line.trim_end_matches('\r'));
+        }
+    }
+
+    /// Blocks one below the other, an empty line between them if `spaced`.
+    fn blocks(&mut self, blocks: &[Block], spaced: bool) {
+        for (index, block) in blocks.iter().enumerate() {
+            if index > 0 && spaced {
+                self.line("");
+            }
+            self.block(block);
+        }
+    }
+
+    fn block(&mut self, block: &Block) {
+        match block {
+            Block::Paragraph(content) | Block::Heading { content, .. } => self.text(&flat(content)),
+            Block::List { start, items } => self.list(*start, items),
+            Block::Code { text, .. } => self.text(text),
+            Block::Quote(inner) => self.inside("> ", "> ", |lines| lines.blocks(inner, true)),
+            Block::Table {
+                alignments,
+                header,
+                rows,
+            } => {
+                let cells = |row: &Vec<Vec<Inline>>| {
+                    row.iter()
+                        .map(|cell| flat(cell).replace('\n', " "))
+                        .collect()
+                };
+                let header: Vec<String> = cells(header);
+                let rows: Vec<Vec<String>> = rows.iter().map(cells).collect();
+                self.text(&table::draw(alignments, &header, &rows));
+            }
+            Block::Rule => self.line("────────"),
+        }
+    }
+
+    fn list(&mut self, start: Option<u64>, items: &[Vec<Block>]) {
+        let mut number = start.unwrap_or(0);
+        for item in items {
+            let marker = match start {
+                Some(_) => format!("{number}. "),
+                None => "• ".to_owned(),
+            };
+            number = number.saturating_add(1);
+            let indent = " ".repeat(marker.chars().count());
+            // An item that is only a list has no marker of its own.
+            let nested = matches!(item.first(), Some(Block::List { .. }));
+            let first = if nested { &indent } else { &marker };
+            self.inside(first, &indent, |lines| {
+                if item.is_empty() {
+                    lines.line("");
+                }
+                lines.blocks(item, false);
+            });
+        }
+    }
+
+    /// Runs `body` with its first line behind `first` and the others behind `rest`.
+    fn inside(&mut self, first: &str, rest: &str, body: impl FnOnce(&mut Self)) {
+        let length = self.prefix.len();
+        let outer = self.first.take().unwrap_or_else(|| self.prefix.clone());
+        self.first = Some(outer + first);
+        self.prefix.push_str(rest);
+        body(self);
+        self.prefix.truncate(length);
+        self.first = None;
+    }
+}
+
+/// A run of text without markup; what a link leads to follows its text.
+fn flat(content: &[Inline]) -> String {
+    let mut out = String::new();
+    push_flat(content, &mut out);
+    out
+}
+
+fn push_flat(content: &[Inline], out: &mut String) {
+    for inline in content {
+        match inline {
+            Inline::Text(text) | Inline::Code(text) => out.push_str(text),
+            Inline::Strong(inner) | Inline::Emphasis(inner) | Inline::Strike(inner) => {
+                push_flat(inner, out);
+            }
+            Inline::Link { url, content, .. } => push_address(&flat(content), url, out),
+            Inline::Image { url, alt } => push_address(alt, url, out),
+            Inline::SoftBreak | Inline::HardBreak => out.push('\n'),
+        }
+    }
+}
+
+/// Text and address, or one of them if the other says nothing more.
+fn push_address(text: &str, url: &str, out: &mut String) {
+    let short = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let mail = url.strip_prefix("mailto:").unwrap_or(url);
+    let same = [url, short, mail, short.trim_end_matches('/')].contains(&text);
+    if text.trim().is_empty() {
+        out.push_str(url);
+    } else if same || url.is_empty() || url.starts_with('#') {
+        out.push_str(text);
+    } else {
+        // A space on both sides keeps neighbours out of the address.
+        out.push_str(&format!("{text} ( {url} )"));
+    }
+}

@@ -1,0 +1,102 @@
+//! Answers to calls, classified.
+//!
+//! Owns the mapping from result codes and error texts to [`SendError`]. It decides nothing: a result
+//! that may hide a delivered message is always ambiguous, never a reason to send again.
+
+use serde::Deserialize;
+use weirgate_sdk::{MessageId, SendError, Sent};
+
+use super::wire::{self, Frame, MAX_MESSAGE_ID, Raw, line};
+
+/// Longest error text kept, in characters.
+const MAX_ERROR: usize = 200;
+
+/// Words of an unknown outcome.
+const TIMED_OUT: &[&str] = &["timeout", "timed out", "time out", "超时"];
+/// Words of a conversation that is no longer there for the bot.
+const GONE: &[&str] = &[
+    "移出该群",
+    "移出了群",
+    "已退出该群",
+    "不在群",
+    "群不存在",
+    "已解散",
+    "removed from",
+];
+/// Words of a conversation in which the bot may not write.
+const FORBIDDEN: &[&str] = &[
+    "禁言",
+    "不是好友",
+    "非好友",
+    "拉黑",
+    "muted",
+    "not a friend",
+];
+/// Words of a text over the platform's length.
+const TOO_LONG: &[&str] = &["过长", "too long"];
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct WireSent<'a> {
+    #[serde(borrow)]
+    message_id: Raw<'a>,
+}
+
+/// What became of a send.
+///
+/// # Errors
+/// The class of the failure that the answer tells.
+pub fn sent(frame: &Frame<'_>) -> Result<Sent, SendError> {
+    let code = wire::integer(frame.retcode);
+    let done = match wire::text(frame.status).as_deref() {
+        Some("ok" | "async") => true,
+        Some(_) => false,
+        None => matches!(code, Some(0 | 1)),
+    };
+    if !done {
+        return Err(failure(code, &words(frame)));
+    }
+    let data: WireSent<'_> = wire::object(frame.data);
+    let message = wire::id(data.message_id, MAX_MESSAGE_ID).filter(|id| id != "0");
+    Ok(Sent {
+        message: message.map(|id| MessageId::from(&*id)),
+    })
+}
+
+/// The error texts of an answer, each once.
+fn words(frame: &Frame<'_>) -> String {
+    let mut words: Vec<String> = Vec::new();
+    for raw in [frame.msg, frame.message, frame.wording] {
+        let text = line(&wire::text(raw).unwrap_or_default(), MAX_ERROR);
+        if !text.is_empty() && !words.contains(&text) {
+            words.push(text);
+        }
+    }
+    line(&words.join(": "), MAX_ERROR)
+}
+
+fn failure(code: Option<i64>, words: &str) -> SendError {
+    let said = words.to_lowercase();
+    let holds = |list: &[&str]| list.iter().any(|word| said.contains(word));
+    let code = code.map_or_else(|| "failed".to_owned(), |code| format!("retcode {code}"));
+    let text = if words.is_empty() {
+        code
+    } else {
+        format!("{code}: {words}")
+    };
+    // A plain reason is certain even inside a time-out text; without one the message may have arrived.
+    if holds(GONE) {
+        SendError::Gone(text)
+    } else if holds(FORBIDDEN) {
+        SendError::Forbidden(text)
+    } else if holds(TIMED_OUT) {
+        SendError::Ambiguous(text)
+    } else if holds(TOO_LONG) {
+        SendError::TooLong
+    } else {
+        SendError::Rejected(text)
+    }
+}
+
+#[cfg(test)]
+mod tests;

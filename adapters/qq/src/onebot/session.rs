@@ -1,0 +1,231 @@
+//! One connection from its first frame to its last.
+//!
+//! Owns the socket. It reads what the socket has, hands events on in one go and answers to the calls
+//! that wait for them; it writes requests and pings. A frame that cannot be read is passed over.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use futures_util::{
+    FutureExt, SinkExt, StreamExt,
+    stream::{SplitSink, SplitStream},
+};
+use tokio::{
+    net::TcpStream,
+    sync::mpsc,
+    time::{Instant, MissedTickBehavior, interval_at, timeout_at},
+};
+use tokio_tungstenite::{
+    WebSocketStream,
+    tungstenite::{Bytes, Error, Message},
+};
+use weirgate_sdk::{Event, Timestamp};
+
+use super::{
+    answer,
+    intake::GATHER,
+    life::{Life, PING},
+    links::{Joined, Request, Role},
+    receive::{Received, Receiver},
+    wire::{self, Frame},
+};
+use crate::qq::Shared;
+
+/// Frames handled before events are handed on, whatever they are.
+const ROUND: usize = 256;
+
+/// One connection.
+pub struct Session<'a> {
+    /// The account.
+    pub shared: &'a Shared,
+    /// The number of the connection.
+    pub id: u64,
+    /// What it is for.
+    pub role: Role,
+    /// The bot that it serves.
+    pub bot: &'a str,
+    /// Where events go.
+    pub events: &'a mpsc::Sender<Vec<Event>>,
+}
+
+impl Session<'_> {
+    /// Serves until the connection ends, for whatever reason; nothing that was read is lost.
+    pub async fn run(&self, socket: WebSocketStream<TcpStream>, joined: Joined) {
+        let (sink, stream) = socket.split();
+        let Joined {
+            requests, closed, ..
+        } = joined;
+        let mut gathered = Vec::new();
+        let reason = tokio::select! {
+            reason = self.read(stream, &mut gathered) => reason,
+            reason = self.write(sink, requests) => reason,
+            _ = closed => "replaced or closed".to_owned(),
+        };
+        tracing::info!(account = %self.shared.account, role = ?self.role, reason, "connection ended");
+        self.shared.links.leave(self.id, &reason);
+        self.shared.calls.lost(self.id);
+        if !gathered.is_empty() {
+            // The connection broke while the gateway was busy.
+            let _ = self.events.send(gathered).await;
+        }
+    }
+
+    async fn read(
+        &self,
+        mut stream: SplitStream<WebSocketStream<TcpStream>>,
+        gathered: &mut Vec<Event>,
+    ) -> String {
+        let fixed = self
+            .shared
+            .settings
+            .heartbeat_timeout
+            .filter(|_| self.role.receives());
+        let mut life = Life::new(Instant::now(), fixed);
+        loop {
+            let Ok(mut item) = timeout_at(life.deadline(), stream.next()).await else {
+                return "no sign of life".to_owned();
+            };
+            let mut handled = 0;
+            let ended = loop {
+                if let Err(reason) = self.item(item, &mut life, gathered) {
+                    break Some(reason);
+                }
+                handled += 1;
+                if handled >= ROUND || gathered.len() >= GATHER {
+                    break None;
+                }
+                match stream.next().now_or_never() {
+                    Some(next) => item = next,
+                    None => break None,
+                }
+            };
+            if !gathered.is_empty() {
+                let Ok(place) = self.events.reserve().await else {
+                    return "the gateway is stopping".to_owned();
+                };
+                place.send(std::mem::take(gathered));
+                // Time in which nothing was read is not silence.
+                life.spoken(Instant::now());
+            }
+            if let Some(reason) = ended {
+                return reason;
+            }
+        }
+    }
+
+    /// Handles one item of the socket.
+    ///
+    /// # Errors
+    /// Why the connection is at its end.
+    fn item(
+        &self,
+        item: Option<Result<Message, Error>>,
+        life: &mut Life,
+        gathered: &mut Vec<Event>,
+    ) -> Result<(), String> {
+        let message = match item {
+            None => return Err("closed".to_owned()),
+            Some(Err(error)) => return Err(wire::line(&error.to_string(), 120)),
+            Some(Ok(message)) => message,
+        };
+        let now = Instant::now();
+        match &message {
+            Message::Text(text) => {
+                life.spoken(now);
+                self.frame(text, life, gathered);
+            }
+            Message::Binary(bytes) => {
+                life.spoken(now);
+                if let Ok(text) = std::str::from_utf8(bytes) {
+                    self.frame(text, life, gathered);
+                }
+            }
+            Message::Close(_) => return Err("closed by the other side".to_owned()),
+            Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => life.heard(now),
+        }
+        Ok(())
+    }
+
+    fn frame(&self, text: &str, life: &mut Life, gathered: &mut Vec<Event>) {
+        let shared = self.shared;
+        let frame: Frame<'_> = match serde_json::from_str(text) {
+            Ok(frame) => frame,
+            Err(error) => {
+                tracing::warn!(account = %shared.account, %error, "a frame that is no event passed over");
+                return;
+            }
+        };
+        let receiver = Receiver {
+            platform: &shared.platform,
+            account: &shared.account,
+            bot: self.bot,
+            ignored: &shared.settings.ignore,
+        };
+        let known = |conversation: &weirgate_sdk::ConversationKey, id: &str| {
+            shared.sent.contains(&conversation.conversation, id)
+        };
+        match receiver.read(&frame, unix_time(), known) {
+            Received::Event(event) => gathered.push(event),
+            Received::Heartbeat { interval, online } => {
+                if let Some(interval) = interval {
+                    life.announced(interval);
+                }
+                if let Some(online) = online {
+                    shared.links.online(self.id, online);
+                }
+            }
+            Received::Answer => {
+                let echo = wire::integer(frame.echo).and_then(|echo| u64::try_from(echo).ok());
+                let waited =
+                    echo.is_some_and(|echo| shared.calls.answered(echo, answer::sent(&frame)));
+                if !waited {
+                    tracing::debug!(account = %shared.account, "an answer that nobody waits for");
+                }
+            }
+            Received::Nothing => {}
+        }
+    }
+
+    async fn write(
+        &self,
+        mut sink: SplitSink<WebSocketStream<TcpStream>, Message>,
+        mut requests: mpsc::Receiver<Request>,
+    ) -> String {
+        let mut ping = interval_at(Instant::now() + PING, PING);
+        ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let failed = |error: Error| wire::line(&error.to_string(), 120);
+        loop {
+            let request = tokio::select! {
+                request = requests.recv() => request,
+                _ = ping.tick() => {
+                    if let Err(error) = sink.send(Message::Ping(Bytes::new())).await {
+                        return failed(error);
+                    }
+                    continue;
+                }
+            };
+            let Some(request) = request else {
+                return "replaced or closed".to_owned();
+            };
+            let mut next = Some(request);
+            while let Some(request) = next {
+                if self.shared.calls.begin(request.echo)
+                    && let Err(error) = sink.feed(Message::text(request.text)).await
+                {
+                    return failed(error);
+                }
+                next = requests.try_recv().ok();
+            }
+            if let Err(error) = sink.flush().await {
+                return failed(error);
+            }
+        }
+    }
+}
+
+/// Milliseconds since the Unix epoch.
+fn unix_time() -> Timestamp {
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or(Duration::ZERO);
+    Timestamp::try_from(since.as_millis()).unwrap_or(Timestamp::MAX)
+}

@@ -1,0 +1,100 @@
+//! Abilities beyond sending: each a small trait that an adapter offers when its platform has it.
+//!
+//! Owns streaming previews and the transcript of past messages. Previews are never the answer: they
+//! may be dropped at any moment, and the final text always goes through [`crate::Adapter::send`].
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::{
+    answer::Block,
+    error::SendError,
+    id::{ConversationKey, MessageId, ThreadId},
+    message::{ReplyContext, Timestamp},
+};
+
+/// What a preview belongs to.
+#[derive(Debug, Clone)]
+pub struct PreviewStart {
+    /// Where.
+    pub conversation: ConversationKey,
+    /// The turn, as text; the same id stands in the final [`crate::Outgoing`].
+    pub turn: Arc<str>,
+    /// Counts the attempts of a turn from 1. A new attempt replaces whatever an earlier one showed.
+    pub attempt: u32,
+    /// The messages that the turn answers, oldest first.
+    pub answers: Vec<MessageId>,
+    /// What answering needs.
+    pub reply_context: Option<ReplyContext>,
+}
+
+/// Shows text that is still being written.
+#[async_trait]
+pub trait Streams: Send + Sync {
+    /// Begins a preview. Must not block on a slow client.
+    ///
+    /// # Errors
+    /// A [`SendError`] means that there is no preview for this turn; the final text is sent anyway.
+    async fn open(&self, start: PreviewStart) -> Result<Box<dyn Preview>, SendError>;
+}
+
+/// One preview of one attempt.
+#[async_trait]
+pub trait Preview: Send {
+    /// Shows the whole answer so far, as blocks. Only the last block of an earlier push may differ from
+    /// the same block now. The gateway calls it no faster than the capabilities' pace and may leave
+    /// states of the text out.
+    ///
+    /// # Errors
+    /// After an error other than a rate limit the preview is given up.
+    async fn push(&mut self, blocks: &[Block]) -> Result<(), SendError>;
+
+    /// Ends the preview; the final text is on its way through [`crate::Adapter::send`] and replaces it.
+    /// Dropping a preview without this abandons it: nothing more will come under this attempt.
+    async fn finish(self: Box<Self>);
+}
+
+/// One past message of a conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TranscriptEntry {
+    /// Journal id; grows with time within a conversation.
+    pub id: i64,
+    /// The platform's id of a person's message; `None` for the gateway's.
+    pub message: Option<MessageId>,
+    /// The turn that an answer belongs to; `None` for a person's message.
+    pub turn: Option<Arc<str>>,
+    /// The ids of the messages that an answer answers.
+    pub answers: Vec<MessageId>,
+    /// The text as blocks: a person's own words (one plain paragraph), or the answer.
+    pub blocks: Vec<Block>,
+    /// When it was received or made.
+    pub at: Timestamp,
+    /// Whether a person's message still waits for its end.
+    pub pending: bool,
+}
+
+/// Past messages, read from the gateway's store.
+#[async_trait]
+pub trait Transcript: Send + Sync {
+    /// The newest `limit` (at most 200) messages of a conversation before the journal id `before`, or the
+    /// newest of all, oldest first.
+    ///
+    /// # Errors
+    /// The store's error, for the operator.
+    async fn read(
+        &self,
+        conversation: &ConversationKey,
+        before: Option<i64>,
+        limit: usize,
+    ) -> Result<Vec<TranscriptEntry>, String>;
+
+    /// The thread of `conversation` (whose own thread is ignored) in which a message was last accepted.
+    ///
+    /// # Errors
+    /// The store's error, for the operator.
+    async fn newest_thread(
+        &self,
+        conversation: &ConversationKey,
+    ) -> Result<Option<ThreadId>, String>;
+}

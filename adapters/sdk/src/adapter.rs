@@ -1,0 +1,108 @@
+//! The adapter: one account on one platform.
+//!
+//! Owns the trait that every platform implements and the form in which answers are handed to it.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::{
+    ability::Streams,
+    answer::{Render, Rendered},
+    capability::Capabilities,
+    error::{AdapterError, SendError},
+    id::{AccountName, ConversationKey, MessageId, Platform, UserKey},
+    ingress::Ingress,
+    message::ReplyContext,
+    stop::Stop,
+};
+
+/// The message that an answer is shown as a reply to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReplyTarget {
+    /// The message.
+    pub message: MessageId,
+    /// Its author, where the answer should name him.
+    pub author: UserKey,
+}
+
+/// One part of one answer on its way out.
+#[derive(Debug, Clone)]
+pub struct Outgoing {
+    /// The answer's id in the outbox; with `part` the idempotency key. The same (id, part) may be handed
+    /// over again after a crash or an unknown outcome.
+    pub id: i64,
+    /// Which part, from 0.
+    pub part: u32,
+    /// How many parts the answer has.
+    pub parts: u32,
+    /// Where to.
+    pub conversation: ConversationKey,
+    /// The turn that made it, as text; `None` for notices that belong to no turn.
+    pub turn: Option<Arc<str>>,
+    /// The messages that it answers, oldest first.
+    pub answers: Vec<MessageId>,
+    /// The text, rendered by the adapter's own [`Render`].
+    pub rendered: Rendered,
+    /// Show it as a reply to this; set on the first part only.
+    pub reply: Option<ReplyTarget>,
+    /// What answering the message needs.
+    pub reply_context: Option<ReplyContext>,
+}
+
+/// What the gateway gives an adapter when it builds it.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// The account's name in agent.yaml.
+    pub account: AccountName,
+    /// A key that is this account's alone and stays the same as long as the data folder does; for
+    /// signing what the adapter hands out.
+    pub secret: [u8; 32],
+    /// The gateway's version.
+    pub version: &'static str,
+    /// The chat models in use, as `provider/model`, first choice first.
+    pub models: Vec<String>,
+}
+
+/// The platform took a part.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sent {
+    /// The platform's id of the new message, if it gives one.
+    pub message: Option<MessageId>,
+}
+
+/// One account on one platform.
+///
+/// Sends to different conversations run side by side; to one conversation they come one after another.
+#[async_trait]
+pub trait Adapter: Send + Sync + 'static {
+    /// The platform's name, as in agent.yaml. Constant.
+    fn platform(&self) -> Platform;
+
+    /// The account's name, as in agent.yaml. Constant.
+    fn account(&self) -> AccountName;
+
+    /// What a conversation can do. Pure and quick: no IO, no lock that is held over IO.
+    fn capabilities(&self, conversation: &ConversationKey) -> Capabilities;
+
+    /// How answers are rendered. Pure.
+    fn render(&self) -> &dyn Render;
+
+    /// Receives until `stop`, reconnecting by itself for ever. Returns soon after the signal; sends
+    /// must still work until then and fail with [`SendError::Unavailable`] afterwards.
+    ///
+    /// # Errors
+    /// Only what no reconnecting can mend, see [`AdapterError`].
+    async fn run(&self, ingress: Arc<dyn Ingress>, stop: Stop) -> Result<(), AdapterError>;
+
+    /// Delivers one part. Bounded in time by the adapter. Never retries by itself.
+    ///
+    /// # Errors
+    /// The class of what went wrong; [`SendError::Ambiguous`] if nobody knows whether it arrived.
+    async fn send(&self, outgoing: Outgoing) -> Result<Sent, SendError>;
+
+    /// Shows text that is still being written, if the platform can.
+    fn streams(&self) -> Option<&dyn Streams> {
+        None
+    }
+}

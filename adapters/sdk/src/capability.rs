@@ -1,0 +1,104 @@
+//! What a platform can do, as data, for each conversation.
+//!
+//! Owns the description that drives splitting, streaming and pace. It never names a platform.
+
+use std::time::Duration;
+
+/// The unit in which a platform counts length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LengthUnit {
+    /// UTF-16 code units.
+    Utf16,
+    /// Unicode scalar values.
+    Characters,
+    /// UTF-8 bytes.
+    Bytes,
+}
+
+impl LengthUnit {
+    /// The length of a text in this unit.
+    #[must_use]
+    pub fn measure(self, text: &str) -> usize {
+        match self {
+            Self::Utf16 => text.chars().map(char::len_utf16).sum(),
+            Self::Characters => text.chars().count(),
+            Self::Bytes => text.len(),
+        }
+    }
+}
+
+/// The longest message that a platform takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Length {
+    /// The most units.
+    pub limit: usize,
+    /// The unit.
+    pub unit: LengthUnit,
+}
+
+/// How text that is still being written can be shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Streaming {
+    /// Not at all.
+    None,
+    /// Pieces are added to what is shown.
+    Delta,
+    /// What is shown is replaced by a newer text.
+    Replace {
+        /// A block that is complete never changes again, so that the adapter may keep it.
+        prefix_stable: bool,
+    },
+    /// A message is edited.
+    Edit {
+        /// Least time between two edits.
+        min_interval: Duration,
+    },
+    /// A draft beside the messages is replaced; it vanishes by itself.
+    Draft {
+        /// Least time between two drafts.
+        min_interval: Duration,
+        /// How long a draft lives.
+        ttl: Duration,
+    },
+}
+
+/// How often an account may send. Everything that goes out draws from these.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rates {
+    /// Sends a second of the whole account; 0 is no limit.
+    pub account: f64,
+    /// Sends of the account at once before the rate holds.
+    pub account_burst: u32,
+    /// Sends a second into one conversation; 0 is no limit.
+    pub conversation: f64,
+    /// Sends into one conversation at once before the rate holds.
+    pub conversation_burst: u32,
+}
+
+impl Rates {
+    /// No limits at all.
+    pub const UNLIMITED: Self = Self {
+        account: 0.0,
+        account_burst: 1,
+        conversation: 0.0,
+        conversation_burst: 1,
+    };
+}
+
+/// What one conversation of an account can do.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Capabilities {
+    /// The longest message.
+    pub max_length: Length,
+    /// How text that is being written is shown.
+    pub streaming: Streaming,
+    /// A sent message can be a reply to another.
+    pub reply: bool,
+    /// The platform drops a second send with the same key, so that an unknown outcome may be repeated.
+    pub idempotent: bool,
+    /// The adapter shows past messages from the gateway's store ([`crate::Transcript`]), which then
+    /// keeps them findable by conversation.
+    pub transcript: bool,
+    /// Its rates.
+    pub rates: Rates,
+}

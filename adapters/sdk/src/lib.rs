@@ -1,0 +1,37 @@
+//! The contract between the gateway and a platform adapter.
+//!
+//! An adapter is one crate that depends on this one and implements [`Adapter`]: it turns platform
+//! events into [`Event`]s, hands them to the [`Ingress`], and delivers what the gateway gives it to
+//! [`Adapter::send`]. Everything beyond that is an ability, a small trait of its own that the adapter
+//! offers when its platform has it. The contract suite of the test kit is the definition of what is
+//! promised here; `docs/writing-an-adapter.md` walks through an example.
+//!
+//! This crate never opens a connection, reads a file or a clock, or knows a platform by name.
+
+pub mod ability;
+pub mod adapter;
+pub mod answer;
+pub mod capability;
+pub mod error;
+pub mod event;
+pub mod id;
+pub mod ingress;
+pub mod message;
+pub mod settings;
+pub mod stop;
+
+pub use ability::{Preview, PreviewStart, Streams, Transcript, TranscriptEntry};
+pub use adapter::{Adapter, Outgoing, ReplyTarget, Sent, Setup};
+pub use capability::{Capabilities, Length, LengthUnit, Rates, Streaming};
+pub use error::{AdapterError, Freeze, SendError};
+pub use event::{Batch, Cursor, Event};
+pub use id::{
+    AccountName, BotId, ConversationId, ConversationKey, DedupeKey, MessageId, Platform, Realm,
+    ThreadId, UserId, UserKey,
+};
+pub use ingress::{Connection, Ingress, NotAccepted, Outcome, Receipt, ReceiptSlot};
+pub use message::{
+    Attachment, AttachmentKind, ChatKind, InboundMessage, PlatformRole, Replied, ReplyContext,
+    Segment, Sender, SenderKind, Timestamp, Via,
+};
+pub use stop::{Stop, Stopper};

@@ -1,0 +1,179 @@
+//! The adapter of one site.
+//!
+//! Owns the link between the sockets and the gateway: nobody may open a socket before it runs or after
+//! it was told to stop. A send puts its frame where the sockets of the conversation get it from; who is
+//! not there reads it from the store when he comes.
+
+use std::{fmt, sync::Arc, time::Duration, time::Instant};
+
+use async_trait::async_trait;
+use axum::Router;
+use parking_lot::Mutex;
+use tokio::{
+    sync::Semaphore,
+    time::{interval, timeout},
+};
+use weirgate_sdk::{
+    AccountName, Adapter, AdapterError, Capabilities, Connection, ConversationKey, Ingress, Length,
+    LengthUnit, Outgoing, Platform, SendError, Sent, Setup, Stop, Streaming, Streams,
+    answer::Render,
+};
+
+use crate::{
+    PLATFORM, Settings,
+    format::Html,
+    http,
+    hub::{Hub, with_session},
+    outlet::Cut,
+    socket::Link,
+    token::Signer,
+};
+
+/// How often empty rooms are looked for.
+const SWEEP: Duration = Duration::from_secs(30);
+/// How long sockets may take to close when the gateway stops.
+const CLOSE_WAIT: Duration = Duration::from_secs(4);
+
+/// One site: its adapter and its routes.
+pub struct WebChat {
+    pub(crate) account: AccountName,
+    pub(crate) settings: Settings,
+    pub(crate) signer: Signer,
+    pub(crate) version: &'static str,
+    pub(crate) models: Vec<String>,
+    pub(crate) hub: Hub,
+    running: Mutex<Option<Running>>,
+    sockets: Arc<Semaphore>,
+}
+
+#[derive(Clone)]
+struct Running {
+    ingress: Arc<dyn Ingress>,
+    stop: Stop,
+}
+
+/// The adapter of one site, which runs when [`Adapter::run`] is called and listens nowhere by itself.
+#[must_use]
+pub fn build(setup: Setup, settings: Settings) -> Arc<WebChat> {
+    let epoch: u128 = rand::random();
+    Arc::new(WebChat {
+        account: setup.account,
+        signer: Signer::new(&setup.secret),
+        version: setup.version,
+        models: setup.models,
+        hub: Hub::new(format!("{epoch:032x}").into(), settings.timing.room),
+        running: Mutex::new(None),
+        sockets: Arc::new(Semaphore::new(settings.max_sockets)),
+        settings,
+    })
+}
+
+impl WebChat {
+    /// The routes: `/`, `/chat.js`, `/chat.css`, `/icon.svg` and the socket `/chat`. They may be nested under a path.
+    pub fn router(self: &Arc<Self>) -> Router {
+        http::router(self)
+    }
+
+    /// What a new socket needs; `None` if there is no place, or nobody to speak to.
+    pub(crate) fn link(&self) -> Option<Link> {
+        let running = self.running.lock().clone()?;
+        if running.stop.is_stopped() {
+            return None;
+        }
+        let permit = Arc::clone(&self.sockets).try_acquire_owned().ok()?;
+        Some(Link {
+            ingress: running.ingress,
+            stop: running.stop,
+            permit,
+        })
+    }
+
+    pub(crate) fn is_running(&self) -> bool {
+        self.running.lock().is_some()
+    }
+
+    /// Waits until every socket is closed, for as long as that may take.
+    async fn close_sockets(&self) {
+        let all = u32::try_from(self.settings.max_sockets).unwrap_or(u32::MAX);
+        let closed = self.sockets.acquire_many(all);
+        if timeout(CLOSE_WAIT, closed).await.is_err() {
+            self.hub.cut_all(Cut::STOPPING);
+        }
+    }
+}
+
+#[async_trait]
+impl Adapter for WebChat {
+    fn platform(&self) -> Platform {
+        PLATFORM.into()
+    }
+
+    fn account(&self) -> AccountName {
+        self.account.clone()
+    }
+
+    fn capabilities(&self, _conversation: &ConversationKey) -> Capabilities {
+        Capabilities {
+            max_length: Length {
+                limit: Html::LIMIT,
+                unit: LengthUnit::Characters,
+            },
+            streaming: Streaming::Replace {
+                prefix_stable: true,
+            },
+            reply: false,
+            idempotent: true,
+            transcript: true,
+            rates: self.settings.rates,
+        }
+    }
+
+    fn render(&self) -> &dyn Render {
+        &Html
+    }
+
+    async fn run(&self, ingress: Arc<dyn Ingress>, stop: Stop) -> Result<(), AdapterError> {
+        let running = Running {
+            ingress: Arc::clone(&ingress),
+            stop: stop.clone(),
+        };
+        *self.running.lock() = Some(running);
+        ingress.connection(&self.platform(), &self.account, Connection::Up);
+        let mut sweep = interval(SWEEP.min(self.settings.timing.room));
+        let stopped = stop.stopped();
+        tokio::pin!(stopped);
+        loop {
+            tokio::select! {
+                () = &mut stopped => break,
+                _ = sweep.tick() => self.hub.sweep(Instant::now()),
+            }
+        }
+        self.close_sockets().await;
+        *self.running.lock() = None;
+        Ok(())
+    }
+
+    async fn send(&self, outgoing: Outgoing) -> Result<Sent, SendError> {
+        if !self.is_running() {
+            return Err(SendError::Unavailable("not running".into()));
+        }
+        let key = with_session(outgoing.conversation.clone());
+        // Without a room nobody was there lately, and whoever comes reads the store.
+        if let Some(room) = self.hub.find(&key) {
+            room.lock().deliver(&outgoing);
+        }
+        Ok(Sent::default())
+    }
+
+    fn streams(&self) -> Option<&dyn Streams> {
+        Some(self)
+    }
+}
+
+impl fmt::Debug for WebChat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WebChat")
+            .field("account", &self.account)
+            .finish_non_exhaustive()
+    }
+}

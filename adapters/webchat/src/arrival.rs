@@ -1,0 +1,66 @@
+//! Messages between a client's frame and their end.
+//!
+//! Owns two small lists of one conversation: the messages that were handed in and are not yet known to
+//! be durable, and the frames with several messages of which not all have ended. Pure.
+
+/// Most frames with several messages that are remembered.
+const MAX_BATCHES: usize = 64;
+
+/// What is under way in one conversation.
+#[derive(Debug, Default)]
+pub(crate) struct Arrivals {
+    waiting: Vec<(String, String)>,
+    batches: Vec<Vec<String>>,
+}
+
+impl Arrivals {
+    /// A message is being handed in; `html` is what other windows will be shown.
+    pub(crate) fn begin(&mut self, message: &str, html: String) {
+        self.forget(message);
+        self.waiting.push((message.to_owned(), html));
+    }
+
+    /// The message turned out to be durable, by its receipt or because it is being answered; gives what
+    /// to show, once.
+    pub(crate) fn take(&mut self, message: &str) -> Option<String> {
+        let at = self.waiting.iter().position(|(id, _)| id == message)?;
+        Some(self.waiting.remove(at).1)
+    }
+
+    /// The message was not accepted, or was shown before.
+    pub(crate) fn forget(&mut self, message: &str) {
+        self.waiting.retain(|(id, _)| id != message);
+    }
+
+    /// Nothing is being handed in.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// These messages came in one frame.
+    pub(crate) fn batch(&mut self, messages: Vec<String>) {
+        if self.batches.len() >= MAX_BATCHES {
+            self.batches.remove(0);
+        }
+        self.batches.push(messages);
+    }
+
+    /// The message has ended, one way or the other; `true` if it was the last of its frame.
+    pub(crate) fn settle(&mut self, message: &str) -> bool {
+        for at in 0..self.batches.len() {
+            let Some(batch) = self.batches.get_mut(at) else {
+                break;
+            };
+            let Some(found) = batch.iter().position(|id| id == message) else {
+                continue;
+            };
+            batch.remove(found);
+            if batch.is_empty() {
+                self.batches.remove(at);
+                return true;
+            }
+            return false;
+        }
+        false
+    }
+}

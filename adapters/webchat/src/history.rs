@@ -1,0 +1,77 @@
+//! Past messages as frames.
+//!
+//! Owns the bound on one frame: of a long page the newest messages are sent, and the client asks on for
+//! what is before them. Pure.
+
+use serde_json::{Map, Value, json};
+use weirgate_sdk::{TranscriptEntry, answer::Block};
+
+use crate::{format::html, outgoing::object};
+
+/// Most markup in one frame in bytes, but for the first message.
+const MAX_FRAME: usize = 512 * 1024;
+/// Most markup of one message in bytes.
+const MAX_MESSAGE: usize = 1024 * 1024;
+
+/// The body of a `history` frame. `entries` are oldest first; `limit` is how many were asked for, so
+/// that fewer mean that there are no more. `ended` knows messages whose end was sent although the store
+/// may not say so yet.
+pub(crate) fn body(
+    entries: &[TranscriptEntry],
+    limit: usize,
+    ended: impl Fn(&str) -> bool,
+) -> Map<String, Value> {
+    let mut bytes = 0;
+    let mut messages = vec![];
+    for entry in entries.iter().rev() {
+        let html = bounded_html(&entry.blocks);
+        bytes += html.len();
+        if bytes > MAX_FRAME && !messages.is_empty() {
+            break;
+        }
+        messages.push(message(entry, html, &ended));
+    }
+    let more = entries.len() >= limit || messages.len() < entries.len();
+    messages.reverse();
+    object(json!({ "messages": messages, "more": more }))
+}
+
+fn message(entry: &TranscriptEntry, html: String, ended: &impl Fn(&str) -> bool) -> Value {
+    let mut body = object(json!({ "id": entry.id, "at": entry.at, "html": html }));
+    match &entry.message {
+        Some(id) => {
+            body.insert("role".into(), "user".into());
+            body.insert("messageId".into(), id.as_str().into());
+            body.insert(
+                "pending".into(),
+                (entry.pending && !ended(id.as_str())).into(),
+            );
+        }
+        None => {
+            let answers: Vec<&str> = entry.answers.iter().map(|id| id.as_str()).collect();
+            body.insert("role".into(), "assistant".into());
+            body.insert("answers".into(), answers.into());
+            if let Some(turn) = &entry.turn {
+                body.insert("turn".into(), (**turn).into());
+            }
+        }
+    }
+    Value::Object(body)
+}
+
+/// The markup of the blocks that fit, and an ellipsis if some do not.
+fn bounded_html(blocks: &[Block]) -> String {
+    let mut out = String::new();
+    for block in blocks {
+        let piece = html(std::slice::from_ref(block));
+        if out.len() + piece.len() > MAX_MESSAGE {
+            out.push_str("<p>…</p>");
+            break;
+        }
+        out.push_str(&piece);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;

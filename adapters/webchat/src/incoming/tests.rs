@@ -1,0 +1,161 @@
+use proptest::prelude::*;
+
+use super::*;
+
+#[track_caller]
+fn check(line: &str, expected: Result<Request, Code>) {
+    assert_eq!(
+        read(line, 20).map(|it| it.request).map_err(|it| it.code),
+        expected,
+        "{line}"
+    );
+}
+
+fn said(text: &str) -> Result<Request, Code> {
+    Ok(Request::Text {
+        message: "m1".into(),
+        text: text.into(),
+    })
+}
+
+#[test]
+fn every_known_type_is_read() {
+    check(
+        r#"{"type":"text","messageId":"m1","content":{"text":"你好"}}"#,
+        said("你好"),
+    );
+    check(
+        r#"{"type":"text","messageId":"m1","content":"a\r\nb\rc\u0000\u0007"}"#,
+        said("a\nb\nc"),
+    );
+    check(r#"{"type":"stop"}"#, Ok(Request::Stop));
+    check(r#"{"type":"ping"}"#, Ok(Request::Ping));
+    check(
+        r#"{"type":"system","content":{"act":"getModels"}}"#,
+        Ok(Request::System(Act::Models)),
+    );
+    check(
+        r#"{"type":"history"}"#,
+        Ok(Request::History {
+            before: None,
+            limit: 50,
+        }),
+    );
+    check(
+        r#"{"type":"history","before":7,"limit":9999}"#,
+        Ok(Request::History {
+            before: Some(7),
+            limit: 200,
+        }),
+    );
+    check(
+        r#"{"type":"hello","token":"t","resume":{"epoch":"e","seq":3},"language":"zh-CN"}"#,
+        Ok(Request::Hello(Hello {
+            token: Some("t".into()),
+            resume: Some(Resume {
+                epoch: "e".into(),
+                seq: 3,
+            }),
+            language: Language::Chinese,
+        })),
+    );
+    check(
+        r#"{"type":"hello","token":7,"resume":{"epoch":"e","seq":-1}}"#,
+        Ok(Request::Hello(Hello {
+            token: None,
+            resume: None,
+            language: Language::English,
+        })),
+    );
+}
+
+#[test]
+fn what_is_wrong_has_a_code() {
+    for (line, code) in [
+        ("", Code::BadFrame),
+        ("hello", Code::BadFrame),
+        ("[]", Code::BadFrame),
+        ("{}", Code::BadFrame),
+        (r#"{"type":1}"#, Code::BadFrame),
+        (r#"{"type":"text","messageId":"m1"}"#, Code::BadFrame),
+        (
+            r#"{"type":"text","messageId":"m1","content":{"text":1}}"#,
+            Code::BadFrame,
+        ),
+        (r#"{"type":"text","content":"x"}"#, Code::MissingMessageId),
+        (
+            r#"{"type":"text","messageId":7,"content":"x"}"#,
+            Code::BadMessageId,
+        ),
+        (
+            r#"{"type":"text","messageId":"a b","content":"x"}"#,
+            Code::BadMessageId,
+        ),
+        (
+            r#"{"type":"text","messageId":"","content":"x"}"#,
+            Code::BadMessageId,
+        ),
+        (
+            r#"{"type":"text","messageId":"m1","content":" \u200b\n"}"#,
+            Code::Empty,
+        ),
+        (
+            r#"{"type":"text","messageId":"m1","content":"123456789012345678901"}"#,
+            Code::TooLong,
+        ),
+        (
+            r#"{"type":"stop","sessionId":"../../x"}"#,
+            Code::BadSessionId,
+        ),
+        (r#"{"type":"stop","sessionId":""}"#, Code::BadSessionId),
+        (
+            r#"{"type":"setting","content":{"act":"getConfig"}}"#,
+            Code::NotAvailable,
+        ),
+        (r#"{"type":"chat","content":[]}"#, Code::NotAvailable),
+        (
+            r#"{"type":"system","content":{"act":"rm"}}"#,
+            Code::UnknownAct,
+        ),
+        (r#"{"type":"history","before":"x"}"#, Code::BadFrame),
+        (r#"{"type":"dance"}"#, Code::UnknownType),
+    ] {
+        check(line, Err(code));
+    }
+    let long = format!(r#"{{"type":"stop","sessionId":"{}"}}"#, "x".repeat(10_000));
+    check(&long, Err(Code::BadSessionId));
+}
+
+#[test]
+fn a_fault_names_the_message_it_belongs_to() {
+    let fault = read(r#"{"type":"chat","messageId":"m9"}"#, 20).unwrap_err();
+    assert_eq!(
+        fault,
+        Fault {
+            code: Code::NotAvailable,
+            message: Some("m9".into())
+        }
+    );
+}
+
+#[test]
+fn default_is_the_same_as_no_session() {
+    let session = |line| read(line, 20).unwrap().session;
+    assert_eq!(session(r#"{"type":"ping","sessionId":"default"}"#), None);
+    assert_eq!(session(r#"{"type":"ping"}"#), None);
+    assert_eq!(
+        session(r#"{"type":"ping","sessionId":"a-B_9"}"#),
+        Some("a-B_9".into())
+    );
+}
+
+proptest! {
+    #[test]
+    fn any_line_is_read_or_refused_without_harm(line: String, id: String, text: String) {
+        let _ = read(&line, 20);
+        let frame = serde_json::json!({"type": "text", "messageId": id, "content": text});
+        if let Ok(Line { request: Request::Text { message, text }, .. }) = read(&frame.to_string(), 20) {
+            prop_assert!(message.len() <= 64 && text.chars().count() <= 20);
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! Web chat: a page and a WebSocket protocol in front of the gateway.
+//!
+//! One account is one site. [`build`] makes its adapter, [`WebChat::router`] the routes that the
+//! gateway's HTTP server mounts; `docs/webchat-protocol.md` is the protocol. This crate never listens
+//! by itself, trusts an id that a client made up, or turns text into markup anywhere but in `format`.
+
+mod adapter;
+mod arrival;
+mod draft;
+mod format;
+mod history;
+mod http;
+mod hub;
+mod incoming;
+mod origin;
+mod outgoing;
+mod outlet;
+mod preview;
+mod room;
+mod session;
+mod settings;
+mod socket;
+mod submit;
+mod texts;
+mod token;
+
+pub use adapter::{WebChat, build};
+pub use format::Html;
+pub use settings::{Settings, Timing};
+
+/// The platform's name in agent.yaml and in every key.
+pub const PLATFORM: &str = "webchat";

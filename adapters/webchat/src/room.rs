@@ -1,0 +1,319 @@
+//! One conversation as its sockets share it: numbers, recent frames, drafts, and who listens.
+//!
+//! Owns the order of frames. Every frame of the conversation gets the next number here and goes to all
+//! sockets in that order. Frames that count (messages, answers, ends) are kept in a bounded ring, so
+//! that a socket that was away gets exactly what it missed; drafts are kept as what they show. Pure but
+//! for the queues of its sockets. It never waits and never reads the store.
+
+use std::{
+    collections::VecDeque,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use axum::extract::ws::Utf8Bytes;
+use serde_json::{Map, Value, json};
+use weirgate_sdk::{MessageId, Outgoing, PreviewStart};
+
+use crate::{
+    arrival::Arrivals,
+    draft::{Drafts, NoDraft},
+    format::visible_text,
+    outgoing::{Stamp, end, object, put_answers, stamped},
+    outlet::{Item, Outlet},
+};
+
+/// Most frames in the ring.
+const RING_FRAMES: usize = 512;
+/// Most bytes in the ring, but for a single larger frame.
+const RING_BYTES: usize = 256 * 1024;
+/// How many parts and ends are remembered, so that none is shown twice.
+const REMEMBERED: usize = 256;
+/// How long a draft is shown that nobody writes any more.
+const DRAFT_LIFE: Duration = Duration::from_secs(600);
+
+/// Up to which numbers a client has seen everything.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Since {
+    /// Of the frames that count.
+    pub(crate) frames: u64,
+    /// Of the drafts.
+    pub(crate) drafts: u64,
+}
+
+/// One conversation.
+#[derive(Debug)]
+pub(crate) struct Room {
+    session: Arc<str>,
+    epoch: Arc<str>,
+    seq: u64,
+    /// The newest number that cannot be replayed any more.
+    gone: u64,
+    ring: VecDeque<(u64, Utf8Bytes)>,
+    ring_bytes: usize,
+    drafts: Drafts,
+    arrivals: Arrivals,
+    /// Id, part and turn of answers that were shown.
+    finals: VecDeque<(i64, u32, Option<Arc<str>>)>,
+    /// Messages that have ended.
+    ended: VecDeque<MessageId>,
+    outlets: Vec<Arc<Outlet>>,
+    touched: Instant,
+}
+
+impl Room {
+    /// A new room, whose numbers begin after `start`: what came before cannot be replayed.
+    pub(crate) fn new(epoch: Arc<str>, session: Arc<str>, start: u64, now: Instant) -> Self {
+        Self {
+            session,
+            epoch,
+            seq: start,
+            gone: start,
+            ring: VecDeque::new(),
+            ring_bytes: 0,
+            drafts: Drafts::default(),
+            arrivals: Arrivals::default(),
+            finals: VecDeque::new(),
+            ended: VecDeque::new(),
+            outlets: vec![],
+            touched: now,
+        }
+    }
+
+    /// The number of the newest frame.
+    pub(crate) fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// The messages that have ended lately.
+    pub(crate) fn has_ended(&self, message: &str) -> bool {
+        self.ended.iter().any(|id| id.as_str() == message)
+    }
+
+    /// Lets a socket in that has seen everything up to `since`: queues `first` and then all that it
+    /// misses. `false` if that can no longer be said.
+    pub(crate) fn attach(
+        &mut self,
+        since: Since,
+        first: impl FnOnce(&Self) -> Vec<Utf8Bytes>,
+        outlet: &Arc<Outlet>,
+        now: Instant,
+    ) -> bool {
+        if since.frames < self.gone || since.frames > self.seq {
+            return false;
+        }
+        let kept = self
+            .ring
+            .iter()
+            .filter(|(seq, _)| *seq > since.frames)
+            .cloned();
+        let drafts = self.drafts.since(since.drafts).into_iter();
+        let mut missed: Vec<(u64, Utf8Bytes)> = kept
+            .chain(drafts.map(|(seq, body)| (seq, self.stamp("text", seq, body))))
+            .collect();
+        missed.sort_by_key(|(seq, _)| *seq);
+        let mut frames = first(self);
+        frames.extend(missed.into_iter().map(|(_, frame)| frame));
+        self.join(outlet, now);
+        outlet.push(Item::Frames(frames));
+        true
+    }
+
+    /// Lets a socket listen from now on.
+    pub(crate) fn join(&mut self, outlet: &Arc<Outlet>, now: Instant) {
+        self.touched = now;
+        if !self.outlets.iter().any(|it| it.id == outlet.id) {
+            self.outlets.push(Arc::clone(outlet));
+        }
+    }
+
+    /// A socket goes.
+    pub(crate) fn leave(&mut self, outlet: &Outlet, now: Instant) {
+        self.touched = now;
+        self.outlets.retain(|it| it.id != outlet.id);
+    }
+
+    /// Whether the room may be forgotten: nobody has listened or written since `limit`.
+    pub(crate) fn is_idle(&mut self, limit: Instant) -> bool {
+        self.is_empty() && self.touched <= limit
+    }
+
+    /// Nobody listens or writes.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.outlets.is_empty() && self.arrivals.is_empty() && !self.drafts.live()
+    }
+
+    /// When somebody last came or went.
+    pub(crate) fn touched(&self) -> Instant {
+        self.touched
+    }
+
+    /// Forgets drafts that nobody finished.
+    pub(crate) fn sweep(&mut self, now: Instant) {
+        if let Some(limit) = now.checked_sub(DRAFT_LIFE) {
+            self.drafts.sweep(limit);
+        }
+    }
+
+    /// These messages came in one frame; the end of the last will say so.
+    pub(crate) fn batch(&mut self, messages: Vec<String>) {
+        self.arrivals.batch(messages);
+    }
+
+    /// A message is on its way into the gateway.
+    pub(crate) fn arriving(&mut self, message: &str, html: String) {
+        self.arrivals.begin(message, html);
+    }
+
+    /// A message is durable: every window shows it.
+    pub(crate) fn arrived(&mut self, message: &str) {
+        if let Some(html) = self.arrivals.take(message) {
+            self.say(
+                "user",
+                object(json!({ "messageId": message, "html": html })),
+            );
+        }
+    }
+
+    /// A message was accepted before and is shown already. Gives the end of it, for the socket that sent
+    /// it again, if it is over.
+    pub(crate) fn arrived_before(&mut self, message: &str) -> Option<Map<String, Value>> {
+        self.arrivals.forget(message);
+        self.has_ended(message)
+            .then(|| end(Some(message), self.arrivals.settle(message)))
+    }
+
+    /// A message was not accepted; `over` if nothing more will come for it.
+    pub(crate) fn not_arrived(&mut self, message: &str, over: bool) {
+        self.arrivals.forget(message);
+        if over && self.arrivals.settle(message) {
+            self.say("end", end(None, true));
+        }
+    }
+
+    /// Shows one part of an answer or a notice; a part that was shown before is passed over. The last
+    /// part ends the messages that it answers.
+    pub(crate) fn deliver(&mut self, outgoing: &Outgoing) {
+        if self
+            .finals
+            .iter()
+            .any(|it| it.0 == outgoing.id && it.1 == outgoing.part)
+        {
+            return;
+        }
+        for message in &outgoing.answers {
+            self.arrived(message.as_str());
+        }
+        self.drafts.end(outgoing.turn.as_deref(), &outgoing.answers);
+        remember(
+            &mut self.finals,
+            (outgoing.id, outgoing.part, outgoing.turn.clone()),
+        );
+        let html = outgoing.rendered.text.as_str();
+        let mut body = object(json!({
+            "id": outgoing.id, "part": outgoing.part, "parts": outgoing.parts,
+            "html": html, "text": visible_text(html), "final": true,
+        }));
+        if let Some(turn) = &outgoing.turn {
+            body.insert("turn".into(), (**turn).into());
+        }
+        put_answers(&mut body, &outgoing.answers);
+        self.say("text", body);
+        if outgoing.part.saturating_add(1) >= outgoing.parts {
+            for message in &outgoing.answers {
+                self.end(message);
+            }
+        }
+    }
+
+    fn end(&mut self, message: &MessageId) {
+        if self.ended.contains(message) {
+            return;
+        }
+        remember(&mut self.ended, message.clone());
+        let batch = self.arrivals.settle(message.as_str());
+        self.say("end", end(Some(message.as_str()), batch));
+    }
+
+    /// Begins a draft.
+    pub(crate) fn open_draft(&mut self, start: &PreviewStart, now: Instant) -> Result<(), NoDraft> {
+        let over = |it: &(i64, u32, Option<Arc<str>>)| it.2.as_ref() == Some(&start.turn);
+        if self.finals.iter().any(over) {
+            return Err(NoDraft::Over);
+        }
+        self.touched = now;
+        self.drafts.open(start, now)
+    }
+
+    /// Shows more of a draft: `html` are its blocks from index `from` on.
+    pub(crate) fn push_draft(
+        &mut self,
+        start: &PreviewStart,
+        from: usize,
+        html: Vec<String>,
+        now: Instant,
+    ) -> Result<(), NoDraft> {
+        for message in &start.answers {
+            self.arrived(message.as_str());
+        }
+        let frames = self
+            .drafts
+            .push(&start.turn, start.attempt, from, html, self.seq, now)?;
+        for (seq, body) in frames {
+            self.seq = seq;
+            let frame = self.stamp("text", seq, body);
+            self.send(&frame);
+        }
+        Ok(())
+    }
+
+    /// Nobody writes this draft any more.
+    pub(crate) fn close_draft(&mut self, start: &PreviewStart, now: Instant) {
+        self.touched = now;
+        self.drafts.close(&start.turn, start.attempt);
+    }
+
+    /// Gives a frame the next number, keeps it and sends it to everybody.
+    fn say(&mut self, kind: &str, body: Map<String, Value>) {
+        self.seq += 1;
+        let frame = self.stamp(kind, self.seq, body);
+        self.ring_bytes += frame.as_str().len();
+        self.ring.push_back((self.seq, frame.clone()));
+        while self.ring.len() > RING_FRAMES || (self.ring_bytes > RING_BYTES && self.ring.len() > 1)
+        {
+            let Some((seq, old)) = self.ring.pop_front() else {
+                break;
+            };
+            self.ring_bytes -= old.as_str().len();
+            self.gone = seq;
+        }
+        self.send(&frame);
+    }
+
+    fn send(&mut self, frame: &Utf8Bytes) {
+        self.outlets.retain(|outlet| outlet.frame(frame.clone()));
+    }
+
+    /// A frame of this conversation under a number.
+    pub(crate) fn stamp(&self, kind: &str, seq: u64, body: Map<String, Value>) -> Utf8Bytes {
+        stamped(
+            kind,
+            Stamp {
+                session: &self.session,
+                epoch: &self.epoch,
+                seq,
+            },
+            body,
+        )
+    }
+}
+
+fn remember<T>(list: &mut VecDeque<T>, item: T) {
+    if list.len() >= REMEMBERED {
+        list.pop_front();
+    }
+    list.push_back(item);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,234 @@
+//! One socket's talk: what each frame of a client does, and what comes back to it alone.
+//!
+//! Owns who the client is (by token, never by a name that it sends) and which conversations it listens
+//! to. What concerns a whole conversation is said by its room.
+
+mod greet;
+mod talk;
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use axum::extract::ws::Utf8Bytes;
+use serde_json::Map;
+use tokio::time::timeout;
+use weirgate_sdk::{ConversationKey, Ingress, TranscriptEntry};
+
+use crate::{
+    PLATFORM,
+    adapter::WebChat,
+    hub::{FIRST_SESSION, RoomHandle},
+    incoming::{Fault, Line, MAX_LINES, Request, read},
+    outgoing::{direct, end, error},
+    outlet::{Cut, Outlet},
+    submit::Submitter,
+    texts::{Code, Language},
+    token::Visitor,
+};
+
+/// Most sessions that one socket speaks in.
+const MAX_SESSIONS: usize = 8;
+/// Longest wait for the store.
+const STORE_WAIT: Duration = Duration::from_secs(10);
+
+/// The state of one socket.
+pub(crate) struct Session {
+    chat: Arc<WebChat>,
+    ingress: Arc<dyn Ingress>,
+    outlet: Arc<Outlet>,
+    /// What this socket hands in.
+    pub(crate) submitter: Submitter,
+    language: Language,
+    visitor: Option<Visitor>,
+    /// The session that frames without one mean.
+    own: String,
+    rooms: Vec<(String, RoomHandle)>,
+}
+
+impl Session {
+    /// A socket that has not said anything.
+    pub(crate) fn new(chat: Arc<WebChat>, ingress: Arc<dyn Ingress>, outlet: Arc<Outlet>) -> Self {
+        let pause = chat.settings.timing.retry;
+        let submitter = Submitter::new(Arc::clone(&ingress), chat.account.clone(), pause);
+        Self {
+            chat,
+            ingress,
+            outlet,
+            submitter,
+            language: Language::default(),
+            visitor: None,
+            own: FIRST_SESSION.to_owned(),
+            rooms: vec![],
+        }
+    }
+
+    /// Whether it has said hello.
+    pub(crate) fn is_known(&self) -> bool {
+        self.visitor.is_some()
+    }
+
+    /// Takes a text frame: one request a line.
+    pub(crate) async fn frame(&mut self, text: &str) {
+        let lines: Vec<&str> = text
+            .split('\n')
+            .filter(|line| !line.trim().is_empty())
+            .collect();
+        if lines.len() > MAX_LINES {
+            return self.fault(Code::TooManyLines, None, None);
+        }
+        let several = lines.len() > 1;
+        let most = self.chat.settings.max_message;
+        let requests: Vec<_> = lines.into_iter().map(|line| read(line, most)).collect();
+        let texts = requests
+            .iter()
+            .flatten()
+            .filter(|it| matches!(it.request, Request::Text { .. }));
+        let mut texts: Vec<(Option<String>, Option<String>)> = texts
+            .map(|it| (it.session.clone(), it.message.clone()))
+            .collect();
+        if several && texts.is_empty() {
+            for request in requests {
+                self.line(request).await;
+            }
+            let body = end(None, true);
+            self.say(direct("end", Some(&self.own), body));
+            return;
+        }
+        for request in requests {
+            let is_text = matches!(
+                &request,
+                Ok(Line {
+                    request: Request::Text { .. },
+                    ..
+                })
+            );
+            if several && is_text && self.is_known() {
+                self.announce(std::mem::take(&mut texts));
+            }
+            self.line(request).await;
+        }
+    }
+
+    /// Tells each room which messages of this frame belong together.
+    fn announce(&mut self, texts: Vec<(Option<String>, Option<String>)>) {
+        let mut batches: Vec<(String, Vec<String>)> = vec![];
+        for (session, message) in texts {
+            let session = session.unwrap_or_else(|| self.own.clone());
+            let Some(message) = message else { continue };
+            match batches.iter_mut().find(|(name, _)| *name == session) {
+                Some((_, messages)) if messages.contains(&message) => {}
+                Some((_, messages)) => messages.push(message),
+                None => batches.push((session, vec![message])),
+            }
+        }
+        for (session, messages) in batches {
+            if let Some(room) = self.room(&session) {
+                room.lock().batch(messages);
+            }
+        }
+    }
+
+    async fn line(&mut self, line: Result<Line, Fault>) {
+        let Line {
+            session,
+            message,
+            request,
+        } = match line {
+            Ok(line) => line,
+            Err(Fault { code, message }) => return self.fault(code, None, message.as_deref()),
+        };
+        if let Request::Hello(hello) = request {
+            return self.hello(hello, session).await;
+        }
+        let Some(visitor) = self.visitor.clone() else {
+            self.fault(Code::HelloFirst, None, message.as_deref());
+            return self.outlet.cut(Cut::POLICY);
+        };
+        let session = session.unwrap_or_else(|| self.own.clone());
+        match request {
+            Request::Hello(_) => {}
+            Request::Text { message, text } => self.text(&visitor, session, message, text).await,
+            Request::Stop => self.stop(&visitor, session).await,
+            Request::System(act) => self.system(act, &session, message),
+            Request::History { before, limit } => {
+                self.history(&visitor, &session, before, limit).await;
+            }
+            Request::Ping => self.say(direct("pong", None, Map::new())),
+        }
+    }
+
+    /// The room of a session, which the socket joins if it is not there yet.
+    fn room(&mut self, session: &str) -> Option<RoomHandle> {
+        if let Some((_, room)) = self.rooms.iter().find(|(name, _)| name == session) {
+            return Some(Arc::clone(room));
+        }
+        let visitor = self.visitor.as_ref()?;
+        if self.rooms.len() >= MAX_SESSIONS {
+            return None;
+        }
+        let key = self.key(visitor, session);
+        let now = Instant::now();
+        let (room, ()) = self
+            .chat
+            .hub
+            .enter(&key, now, |room| room.join(&self.outlet, now));
+        self.rooms.push((session.to_owned(), Arc::clone(&room)));
+        Some(room)
+    }
+
+    /// Goes out of all rooms.
+    fn leave(&mut self) {
+        for (_, room) in self.rooms.drain(..) {
+            room.lock().leave(&self.outlet, Instant::now());
+        }
+    }
+
+    /// The socket is closed.
+    pub(crate) fn close(&mut self) {
+        self.leave();
+        if let Some(visitor) = &self.visitor {
+            self.chat.hub.go(&visitor.id, &self.outlet);
+        }
+    }
+
+    fn key(&self, visitor: &Visitor, session: &str) -> ConversationKey {
+        ConversationKey {
+            platform: PLATFORM.into(),
+            account: self.chat.account.clone(),
+            conversation: visitor.id.as_str().into(),
+            thread: Some(session.into()),
+        }
+    }
+
+    async fn read(
+        &self,
+        key: &ConversationKey,
+        before: Option<i64>,
+        limit: usize,
+    ) -> Option<Vec<TranscriptEntry>> {
+        let transcript = self.ingress.transcript();
+        match timeout(STORE_WAIT, transcript.read(key, before, limit)).await {
+            Ok(Ok(entries)) => Some(entries),
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "past messages cannot be read");
+                None
+            }
+            Err(_) => None,
+        }
+    }
+
+    fn say(&self, frame: Utf8Bytes) {
+        self.outlet.frame(frame);
+    }
+
+    /// Tells the client that it sent something that cannot be taken.
+    pub(crate) fn refuse(&self, code: Code) {
+        self.fault(code, None, None);
+    }
+
+    fn fault(&self, code: Code, session: Option<&str>, message: Option<&str>) {
+        self.say(error(code, self.language, session, message));
+    }
+}

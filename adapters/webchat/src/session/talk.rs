@@ -1,0 +1,211 @@
+//! What a known visitor asks for: messages in, stop, facts, past messages.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde_json::{Map, Value, json};
+use weirgate_sdk::{
+    ChatKind, DedupeKey, Event, InboundMessage, NotAccepted, Outcome, PlatformRole, Segment,
+    Sender, SenderKind, Timestamp, UserKey, Via,
+};
+
+use super::Session;
+use crate::{
+    PLATFORM,
+    format::own_words,
+    history,
+    incoming::Act,
+    outgoing::{direct, object},
+    submit::{Step, Submission},
+    texts::Code,
+    token::Visitor,
+};
+
+/// How long a client may send a message again, in seconds.
+const DEDUPE_LIFETIME: u64 = 48 * 3_600;
+
+impl Session {
+    pub(super) async fn text(
+        &mut self,
+        visitor: &Visitor,
+        session: String,
+        message: String,
+        text: String,
+    ) {
+        let Some(room) = self.room(&session) else {
+            return self.fault(Code::TooManySessions, Some(&session), Some(&message));
+        };
+        room.lock().arriving(&message, own_words(&text));
+        let now = unix_milliseconds();
+        let event = Event::Message(Box::new(InboundMessage {
+            conversation: self.key(visitor, &session),
+            chat: ChatKind::Private,
+            sender: self.sender(visitor),
+            id: message.as_str().into(),
+            segments: vec![Segment::Text(text)],
+            via: Via::Text,
+            mentions_bot: false,
+            reply_to: None,
+            group_key: None,
+            sent_at: now,
+            received_at: now,
+            reply_context: None,
+            dedupe: DedupeKey {
+                key: format!("{}/{session}/{message}", visitor.id).into(),
+                lifetime: std::time::Duration::from_secs(DEDUPE_LIFETIME),
+            },
+        }));
+        self.submit(Submission {
+            event,
+            room,
+            session,
+            message: Some(message),
+            tries: 0,
+        })
+        .await;
+    }
+
+    pub(super) async fn stop(&mut self, visitor: &Visitor, session: String) {
+        let Some(room) = self.room(&session) else {
+            return self.fault(Code::TooManySessions, Some(&session), None);
+        };
+        let event = Event::StopPressed {
+            conversation: self.key(visitor, &session),
+            sender: Box::new(self.sender(visitor)),
+        };
+        self.submit(Submission {
+            event,
+            room,
+            session,
+            message: None,
+            tries: 0,
+        })
+        .await;
+    }
+
+    async fn submit(&mut self, submission: Submission) {
+        if let Err(refused) = self.submitter.submit(submission).await {
+            self.give_up(&refused, Code::StoreUnavailable);
+        }
+    }
+
+    /// What became of something that was handed in.
+    pub(crate) async fn step(&mut self, step: Step) {
+        match step {
+            Step::Taken(submission, outcome) => self.taken(&submission, outcome),
+            Step::GivenUp(submission, NotAccepted::Store(_)) => {
+                self.give_up(&submission, Code::StoreUnavailable);
+            }
+            Step::GivenUp(submission, NotAccepted::Stopping) => {
+                self.give_up(&submission, Code::Stopping);
+            }
+            Step::Again => self.submitter.again().await,
+            Step::Nothing => {}
+        }
+    }
+
+    fn taken(&self, submission: &Submission, outcome: Outcome) {
+        let Some(message) = &submission.message else {
+            return;
+        };
+        match outcome {
+            Outcome::Accepted(id) => {
+                self.acknowledge(submission, message, Some(id));
+                submission.room.lock().arrived(message);
+            }
+            Outcome::Duplicate => {
+                self.acknowledge(submission, message, None);
+                let ended = submission.room.lock().arrived_before(message);
+                if let Some(body) = ended {
+                    self.say(direct("end", Some(&submission.session), body));
+                }
+            }
+            Outcome::Ignored => self.give_up(submission, Code::Ignored),
+            Outcome::Refused => self.give_up(submission, Code::Refused),
+        }
+    }
+
+    fn acknowledge(&self, submission: &Submission, message: &str, id: Option<i64>) {
+        let mut body = object(json!({ "messageId": message }));
+        match id {
+            Some(id) => body.insert("id".into(), id.into()),
+            None => body.insert("duplicate".into(), true.into()),
+        };
+        self.say(direct("ack", Some(&submission.session), body));
+    }
+
+    fn give_up(&self, submission: &Submission, code: Code) {
+        let message = submission.message.as_deref();
+        if let Some(message) = message {
+            submission.room.lock().not_arrived(message, true);
+        }
+        self.fault(code, Some(&submission.session), message);
+    }
+
+    /// The socket is closed: what is held back was never accepted, and the client sends it again.
+    pub(crate) fn abandon(&mut self) {
+        for submission in self.submitter.abandon() {
+            if let Some(message) = &submission.message {
+                submission.room.lock().not_arrived(message, false);
+            }
+        }
+    }
+
+    pub(super) fn system(&self, act: Act, session: &str, message: Option<String>) {
+        let (name, data) = match act {
+            Act::Version => ("getVersion", json!({ "version": self.chat.version })),
+            Act::Models => ("getModels", json!({ "models": self.chat.models })),
+        };
+        let mut body: Map<String, Value> =
+            object(json!({ "status": "success", "act": name, "data": data }));
+        if let Some(message) = message {
+            body.insert("messageId".into(), message.into());
+        }
+        self.say(direct("system", Some(session), body));
+    }
+
+    pub(super) async fn history(
+        &mut self,
+        visitor: &Visitor,
+        session: &str,
+        before: Option<i64>,
+        limit: usize,
+    ) {
+        let Some(room) = self.room(session) else {
+            return self.fault(Code::TooManySessions, Some(session), None);
+        };
+        let key = self.key(visitor, session);
+        let Some(entries) = self.read(&key, before, limit).await else {
+            return self.fault(Code::HistoryUnavailable, Some(session), None);
+        };
+        let frame = {
+            let room = room.lock();
+            let mut body = history::body(&entries, limit, |id| room.has_ended(id));
+            if let Some(before) = before {
+                body.insert("before".into(), before.into());
+            }
+            direct("history", Some(session), body)
+        };
+        self.say(frame);
+    }
+
+    fn sender(&self, visitor: &Visitor) -> Sender {
+        Sender {
+            key: UserKey {
+                platform: PLATFORM.into(),
+                realm: self.chat.account.as_str().into(),
+                id: visitor.id.as_str().into(),
+            },
+            name: String::new(),
+            is_bot: false,
+            role: PlatformRole::Unknown,
+            kind: SenderKind::Person,
+        }
+    }
+}
+
+fn unix_milliseconds() -> Timestamp {
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    Timestamp::try_from(since.as_millis()).unwrap_or(Timestamp::MAX)
+}

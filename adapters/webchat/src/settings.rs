@@ -1,0 +1,143 @@
+//! Settings of one account, read from agent.yaml.
+//!
+//! Owns their defaults and limits. It never opens a file or a socket.
+
+use std::time::Duration;
+
+use weirgate_sdk::{Rates, settings::Fields};
+
+use crate::origin::{normal_host, normal_origin};
+
+/// What one site is like.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// Shown at the top of the page.
+    pub title: String,
+    /// Origins beside the server's own from which a page may open the socket, such as
+    /// `https://www.example.com`; compared exactly.
+    pub origins: Vec<String>,
+    /// Values of the Host header beside loopback and plain addresses that are served, such as
+    /// `chat.example.com`; without a port any port is meant.
+    pub hosts: Vec<String>,
+    /// Longest message of a visitor in characters.
+    pub max_message: usize,
+    /// Most open sockets.
+    pub max_sockets: usize,
+    /// Most open sockets of one visitor; a further one closes his oldest.
+    pub max_sockets_per_visitor: usize,
+    /// How fast answers go out; 0 is no limit, and none is needed here.
+    pub rates: Rates,
+    /// Fixed times, not in agent.yaml.
+    pub timing: Timing,
+}
+
+/// The adapter's times. Only tests change them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timing {
+    /// Between two pings; a socket that missed two is dead.
+    pub ping: Duration,
+    /// In which a new socket must say hello.
+    pub hello: Duration,
+    /// How long recent frames are kept after the last socket of a conversation went.
+    pub room: Duration,
+    /// Before a message that the store did not take is handed in again; doubles each time.
+    pub retry: Duration,
+}
+
+impl Default for Timing {
+    fn default() -> Self {
+        Self {
+            ping: Duration::from_secs(25),
+            hello: Duration::from_secs(10),
+            room: Duration::from_secs(300),
+            retry: Duration::from_millis(250),
+        }
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            title: "Weirgate".to_owned(),
+            origins: vec![],
+            hosts: vec![],
+            max_message: 8_000,
+            max_sockets: 1_000,
+            max_sockets_per_visitor: 8,
+            rates: Rates::UNLIMITED,
+            timing: Timing::default(),
+        }
+    }
+}
+
+impl Settings {
+    /// Reads the keys of an account. The caller finishes the fields.
+    pub fn read(fields: &mut Fields) -> Self {
+        let base = Self::default();
+        let title = fields
+            .text("title", &base.title)
+            .chars()
+            .take(100)
+            .collect();
+        let mut origins = vec![];
+        for setting in fields.list("origins") {
+            match setting.word().map(normal_origin) {
+                Some(Some(origin)) => origins.push(origin),
+                Some(None) => setting.invalid(
+                    "not an origin",
+                    Some("write scheme, name and port only, such as https://www.example.com"),
+                ),
+                None => {}
+            }
+        }
+        let mut hosts = vec![];
+        for setting in fields.list("hosts") {
+            match setting.word().map(normal_host) {
+                Some(Some(host)) => hosts.push(host),
+                Some(None) => setting.invalid(
+                    "not a host",
+                    Some("write a name and maybe a port, without a scheme"),
+                ),
+                None => {}
+            }
+        }
+        Self {
+            title,
+            origins,
+            hosts,
+            // Ten thousand characters fit into one frame of 64 KiB however they are escaped.
+            max_message: fields.usize("max_message", base.max_message, 1..=10_000),
+            max_sockets: fields.usize("max_sockets", base.max_sockets, 1..=100_000),
+            max_sockets_per_visitor: fields.usize(
+                "max_sockets_per_visitor",
+                base.max_sockets_per_visitor,
+                1..=1_000,
+            ),
+            rates: rates(fields.section("limits"), base.rates),
+            timing: base.timing,
+        }
+        .finished(fields)
+    }
+
+    fn finished(self, fields: &Fields) -> Self {
+        if self.max_sockets_per_visitor > self.max_sockets {
+            fields.invalid("max_sockets_per_visitor", "more than max_sockets", None);
+        }
+        self
+    }
+}
+
+/// `limits`: sends a second and bursts, for the whole site and for one conversation.
+fn rates(mut fields: Fields, base: Rates) -> Rates {
+    let rates = Rates {
+        account: fields.f64("account", base.account, 0.0..=100_000.0),
+        account_burst: fields.u32("account_burst", base.account_burst, 1..=100_000),
+        conversation: fields.f64("conversation", base.conversation, 0.0..=100_000.0),
+        conversation_burst: fields.u32("conversation_burst", base.conversation_burst, 1..=100_000),
+    };
+    fields.finish();
+    rates
+}
+
+#[cfg(test)]
+mod tests;

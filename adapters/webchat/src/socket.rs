@@ -1,0 +1,196 @@
+//! One WebSocket from upgrade to close.
+//!
+//! Owns the two loops of a socket: one reads frames, receipts and clocks, one writes. What it closes
+//! with is decided by whoever cuts its outlet. It never buffers without a bound: a client that sends
+//! faster than the gateway accepts is not read, one that does not read is cut off.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::extract::ws::{CloseFrame, Message, WebSocket};
+use futures_util::{
+    SinkExt, StreamExt,
+    stream::{SplitSink, SplitStream},
+};
+use tokio::{
+    sync::{OwnedSemaphorePermit, mpsc},
+    time::{Instant, interval_at, sleep_until, timeout},
+};
+use weirgate_sdk::{Ingress, Stop};
+
+use crate::{
+    adapter::WebChat,
+    outlet::{Cut, Item, Outlet, size},
+    session::Session,
+    texts::Code,
+};
+
+/// How long a closing socket may take to read what was queued.
+const CLOSE_WAIT: Duration = Duration::from_secs(3);
+/// How long the receipts of a closed socket are waited for, so that other windows see its messages.
+const RECEIPT_WAIT: Duration = Duration::from_secs(30);
+/// Pings without any frame between them after which a socket is dead.
+const MISSED_PINGS: u32 = 2;
+
+/// What a socket needs of the running adapter.
+pub(crate) struct Link {
+    /// The gateway.
+    pub(crate) ingress: Arc<dyn Ingress>,
+    /// The stop signal.
+    pub(crate) stop: Stop,
+    /// Its place among the sockets.
+    pub(crate) permit: OwnedSemaphorePermit,
+}
+
+/// Serves a socket until it is closed.
+pub(crate) async fn serve(chat: Arc<WebChat>, link: Link, socket: WebSocket) {
+    let Link {
+        ingress,
+        stop,
+        permit,
+    } = link;
+    let (sink, stream) = socket.split();
+    let (outlet, items) = Outlet::new();
+    let writer = tokio::spawn(write(sink, items, Arc::clone(&outlet)));
+    let mut session = Session::new(Arc::clone(&chat), ingress, Arc::clone(&outlet));
+    read(&chat, &mut session, &outlet, stream, stop).await;
+    session.close();
+    // An error of the writer is the end of the process; there is nothing to do about it here.
+    let _ = writer.await;
+    drop(permit);
+    session.abandon();
+    let rest = async {
+        while !session.submitter.is_idle() {
+            let step = session.submitter.next().await;
+            session.step(step).await;
+            session.abandon();
+        }
+    };
+    let _ = timeout(RECEIPT_WAIT, rest).await;
+}
+
+/// Reads until somebody cuts the outlet or the client goes; then the outlet is cut.
+async fn read(
+    chat: &WebChat,
+    session: &mut Session,
+    outlet: &Outlet,
+    mut stream: SplitStream<WebSocket>,
+    stop: Stop,
+) {
+    let timing = chat.settings.timing;
+    let greeting = Instant::now() + timing.hello;
+    let mut pings = interval_at(Instant::now() + timing.ping, timing.ping);
+    let mut unanswered = 0;
+    let cut = outlet.until_cut();
+    let stopped = stop.stopped();
+    tokio::pin!(cut, stopped);
+    loop {
+        tokio::select! {
+            biased;
+            _ = &mut cut => return,
+            () = &mut stopped => return drain(session, outlet).await,
+            step = session.submitter.next() => session.step(step).await,
+            _ = pings.tick() => {
+                // A socket that is not read cannot answer.
+                let deaf = session.submitter.is_full();
+                unanswered = if deaf { 0 } else { unanswered + 1 };
+                if unanswered > MISSED_PINGS {
+                    return outlet.cut(Cut::SILENT);
+                }
+                outlet.push(Item::Ping);
+            }
+            () = sleep_until(greeting), if !session.is_known() => return outlet.cut(Cut::POLICY),
+            message = stream.next(), if !session.submitter.is_full() => {
+                unanswered = 0;
+                match message {
+                    Some(Ok(Message::Text(text))) => session.frame(text.as_str()).await,
+                    Some(Ok(Message::Binary(_))) => session.refuse(Code::NotAvailable),
+                    Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
+                    Some(Ok(Message::Close(_))) | None => return outlet.cut(Cut::DONE),
+                    Some(Err(error)) => {
+                        tracing::debug!(%error, "socket failed");
+                        return outlet.cut(Cut::TOO_BIG);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The gateway stops: what was handed in may still be acknowledged, then the socket is closed.
+async fn drain(session: &mut Session, outlet: &Outlet) {
+    let rest = async {
+        while !session.submitter.is_idle() {
+            let step = session.submitter.next().await;
+            session.step(step).await;
+        }
+    };
+    let _ = timeout(Duration::from_secs(1), rest).await;
+    outlet.cut(Cut::STOPPING);
+}
+
+/// Writes what is queued until the outlet is cut, then the close frame.
+async fn write(
+    mut sink: SplitSink<WebSocket, Message>,
+    mut items: mpsc::Receiver<Item>,
+    outlet: Arc<Outlet>,
+) {
+    let cut = {
+        let cut = outlet.until_cut();
+        tokio::pin!(cut);
+        loop {
+            tokio::select! {
+                biased;
+                cut = &mut cut => break cut,
+                item = items.recv() => {
+                    let Some(item) = item else { break Cut::DONE };
+                    let written = tokio::select! {
+                        biased;
+                        written = write_item(&mut sink, item, &outlet) => written,
+                        cut = &mut cut => break cut,
+                    };
+                    if !written {
+                        outlet.cut(Cut::DONE);
+                        return;
+                    }
+                }
+            }
+        }
+    };
+    let close = async {
+        // A slow client is not made to wait for more; any other gets what was queued before.
+        let queued = std::iter::from_fn(|| items.try_recv().ok());
+        for item in queued.take_while(|_| cut != Cut::SLOW) {
+            if !write_item(&mut sink, item, &outlet).await {
+                return;
+            }
+        }
+        let frame = CloseFrame {
+            code: cut.code,
+            reason: cut.reason.into(),
+        };
+        // The client may be gone already.
+        let _ = sink.send(Message::Close(Some(frame))).await;
+        let _ = sink.close().await;
+    };
+    let _ = timeout(CLOSE_WAIT, close).await;
+}
+
+async fn write_item(sink: &mut SplitSink<WebSocket, Message>, item: Item, outlet: &Outlet) -> bool {
+    let size = size(&item);
+    let written = match item {
+        Item::Ping => sink.send(Message::Ping(Vec::new().into())).await.is_ok(),
+        Item::Frames(frames) => {
+            let mut frames = frames.into_iter();
+            loop {
+                let Some(frame) = frames.next() else {
+                    break true;
+                };
+                if sink.send(Message::Text(frame)).await.is_err() {
+                    break false;
+                }
+            }
+        }
+    };
+    outlet.written(size);
+    written
+}

@@ -1,0 +1,454 @@
+//! The answer of a turn: by a command, or by the model.
+//!
+//! Owns what is asked of the model, what is made of each outcome, and how a turn is stopped. It writes
+//! nothing; the ending it returns is written by `finish`.
+
+use std::sync::Arc;
+
+use weirgate_sdk::{MessageId, PreviewStart, answer::Format};
+
+use super::{
+    Agent,
+    context::{self, Budget, Material, named},
+    history::Content,
+    model::{
+        ChainError, ChatRequest, Completion, ErrorClass, FinishReason, Listener, Outcome,
+    },
+    turn::{Input, Turn},
+};
+use crate::{
+    agent::running::RunningTurn,
+    command::{Call, Parsed, Site, output, parse},
+    i18n::Text,
+    inbound::body,
+    outbound::{
+        preview::{Board, Setting, Showing},
+        strategy::Strategy,
+    },
+    permission::{AuditEvent, Capability, Scope, decide},
+    reason::Reason,
+    security::redact::{Filter, Redactor},
+    store::{Effect, History, Role, StoreError, TurnState},
+    telemetry::metrics,
+    trace::turn_id,
+};
+
+/// How a turn ends.
+#[derive(Debug)]
+pub struct Ending {
+    /// The state.
+    pub state: TurnState,
+    /// Why, if it did not end well.
+    pub reason: Option<Reason>,
+    /// The answer; empty for none.
+    pub text: String,
+    /// How the answer is to be read.
+    pub format: Format,
+    /// The answer has gone through the output filter.
+    pub filtered: bool,
+    /// How it is shown; see [`crate::outbound::strategy::choose`].
+    pub strategy: Option<Strategy>,
+    /// What is remembered.
+    pub history: Vec<History>,
+    /// What else changes.
+    pub effects: Vec<Effect>,
+}
+
+impl Ending {
+    /// A turn that did what was asked.
+    #[must_use]
+    pub fn done(text: String) -> Self {
+        Self {
+            state: TurnState::Done,
+            reason: None,
+            text,
+            format: Format::Plain,
+            filtered: false,
+            strategy: None,
+            history: Vec::new(),
+            effects: Vec::new(),
+        }
+    }
+
+    /// A turn that did not, with what the person is told.
+    #[must_use]
+    pub fn failed(text: String, reason: Reason) -> Self {
+        Self { state: TurnState::Failed, reason: Some(reason), ..Self::done(text) }
+    }
+}
+
+/// Collects the answer while it comes, filtered, and shows it.
+struct Collector {
+    redactor: Arc<Redactor>,
+    filter: Filter,
+    board: Board,
+    piece: String,
+}
+
+impl Listener for Collector {
+    fn attempt(&mut self, number: u32, _model: &str) {
+        self.filter = self.redactor.filter();
+        self.board.restart(number);
+    }
+
+    fn text(&mut self, delta: &str) {
+        self.piece.clear();
+        self.filter.push(delta, &mut self.piece);
+        self.board.push(&self.piece);
+    }
+
+    fn reasoning(&mut self, _delta: &str) {}
+}
+
+impl Collector {
+    /// The whole filtered text.
+    fn finish(mut self) -> String {
+        self.piece.clear();
+        self.filter.finish(&mut self.piece);
+        self.board.push(&self.piece);
+        self.board.text()
+    }
+}
+
+/// How the model's part of a turn came to its end.
+enum Asked {
+    Completed(Completion),
+    Failed(ChainError),
+    Stopped,
+    TimedOut,
+}
+
+impl Agent {
+    /// Runs a command.
+    pub(super) async fn command(&self, input: &Input, turn: &Turn) -> Result<Ending, StoreError> {
+        let text = body::own_text(turn.body());
+        let (command, arguments) = match parse(&text) {
+            Parsed::Command(command, arguments) => (command, arguments),
+            Parsed::Unknown(name) => {
+                let text = Text::UnknownCommand(name.to_owned()).render(turn.language);
+                return Ok(Ending::failed(text, Reason::UnknownCommand));
+            }
+            Parsed::Text => {
+                // Journaled as a command by a version that knew more of them.
+                let text = Text::UnknownCommand(String::new()).render(turn.language);
+                return Ok(Ending::failed(text, Reason::UnknownCommand));
+            }
+        };
+        let site = Site {
+            chat: turn.body().chat(),
+            account: input.account,
+            conversation: input.conversation,
+            own_history: turn.scope.person != 0,
+        };
+        let (capability, scope) = command.needs(arguments, site);
+        let proof = match decide(turn.actor, capability, scope, self.clock.now()) {
+            Ok(proof) => proof,
+            Err(denial) => {
+                let text = Text::Denied.render(turn.language);
+                let name = command.spec().name.to_owned();
+                let record = denial.record(AuditEvent::CommandBlocked, name, input.turn);
+                let mut ending = Ending::failed(text, Reason::PermissionDenied);
+                ending.effects.push(record.into());
+                return Ok(ending);
+            }
+        };
+        let call = Call {
+            arguments,
+            language: turn.language,
+            actor: turn.actor,
+            proof,
+            turn: input.turn,
+            site,
+            conversation: &turn.conversation,
+            person: &turn.person,
+            body: turn.body(),
+        };
+        let done = command.run(call, &self.desk).await?;
+        let strategy = Some(Strategy::Full);
+        Ok(Ending { effects: done.effects, strategy, ..Ending::done(done.text) })
+    }
+
+    /// Asks the model.
+    pub(super) async fn answer(&self, input: &Input, turn: &Turn) -> Result<Ending, StoreError> {
+        let scope = Scope::Conversation(input.conversation);
+        if let Err(denial) = decide(turn.actor, Capability::SEND_MESSAGE, scope, self.clock.now()) {
+            let record =
+                denial.record(AuditEvent::PermissionDenied, String::new(), input.turn);
+            let text = Text::Denied.render(turn.language);
+            let mut ending = Ending::failed(text, Reason::PermissionDenied);
+            ending.effects.push(record.into());
+            return Ok(ending);
+        }
+        let running = self.desk.running.enter(
+            input.turn,
+            input.conversation,
+            input.person,
+            input.members(),
+        );
+        self.hooks.next_message(input.turn, &turn.person);
+        let words = self.words(input, turn);
+        let request = self.request(input, turn, &words).await?;
+        let strategy = self.strategy(input, turn).await?;
+
+        let board = Board::default();
+        let showing = self.show(input, turn, strategy, &board);
+        let collector = Collector {
+            filter: self.composer.redactor().filter(),
+            redactor: Arc::clone(self.composer.redactor()),
+            board,
+            piece: String::new(),
+        };
+        let (asked, text) = self.ask(&request, collector, &running).await;
+        if let Some(showing) = showing {
+            showing.end().await;
+        }
+        if running.is_recalled() {
+            self.traces.note(input.turn, Reason::Recalled, self.clock.now());
+            let ending = Ending::failed(String::new(), Reason::Recalled);
+            return Ok(Ending { state: TurnState::Cancelled, ..ending });
+        }
+        let mut ending = self.conclude(input, turn, asked, text, words);
+        ending.strategy = strategy;
+        Ok(ending)
+    }
+
+    /// The words of the turn, as the model gets them and the history keeps them.
+    fn words(&self, input: &Input, turn: &Turn) -> String {
+        let texts: Vec<String> = turn.bodies.iter().map(body::text_for_model).collect();
+        let text = self.hooks.filter_content(texts.join("\n"));
+        for finding in self.hooks.check_security(&text) {
+            tracing::warn!(turn = %turn_id(input.turn), finding, "security check");
+        }
+        text
+    }
+
+    async fn request(
+        &self,
+        input: &Input,
+        turn: &Turn,
+        words: &str,
+    ) -> Result<ChatRequest, StoreError> {
+        let settings = &self.settings.context;
+        let ambient = if settings.ambient.enable {
+            (settings.ambient.max_messages, settings.ambient.max_age)
+        } else {
+            (0, std::time::Duration::ZERO)
+        };
+        let history = self.store.history(turn.scope, HISTORY_ROWS, ambient).await?;
+        let mut newest = named(speaker(turn), words.to_owned());
+        if let Some(dropped) = &input.dropped {
+            let hint = Text::HintDropped {
+                prefix: self.settings.overflow_hint.clone(),
+                count: dropped.count,
+                span: dropped.last.saturating_sub(dropped.first) / 1_000_000,
+            };
+            newest = format!("{}\n{newest}", hint.render(turn.language));
+        }
+        let system = settings.system_prompt.as_str();
+        let budget = Budget {
+            tokens: usize::try_from(settings.max_context_tokens).unwrap_or(usize::MAX),
+            keep_recent: settings.keep_recent_messages,
+        };
+        let built = context::build(Material { system, history: &history, newest }, budget);
+        if built.left_out > 0 || built.newest_cut {
+            self.traces.note(input.turn, Reason::ContextCut, self.clock.now());
+        }
+        Ok(ChatRequest {
+            messages: built.messages,
+            // Each model of the chain has its own.
+            max_output_tokens: None,
+            temperature: None,
+            turn: turn_id(input.turn),
+        })
+    }
+
+    async fn strategy(&self, input: &Input, turn: &Turn) -> Result<Option<Strategy>, StoreError> {
+        let Some(adapter) = self.deliverer.adapter(&turn.conversation) else {
+            return Ok(None);
+        };
+        let preference = self.desk.preference(input.person, output::KEY).await?;
+        let preference = preference.and_then(|name| Strategy::from_name(&name));
+        let capabilities = adapter.capabilities(&turn.conversation);
+        let chat = turn.body().chat();
+        Ok(self.composer.strategy(&turn.conversation, chat, capabilities, preference))
+    }
+
+    fn show(
+        &self,
+        input: &Input,
+        turn: &Turn,
+        strategy: Option<Strategy>,
+        board: &Board,
+    ) -> Option<Showing> {
+        if strategy != Some(Strategy::Streaming) {
+            return None;
+        }
+        let answers = turn.bodies.iter().map(|body| MessageId::from(body.message.as_str()));
+        let setting = Setting {
+            adapter: self.deliverer.adapter(&turn.conversation)?,
+            conversation: input.conversation,
+            start: PreviewStart {
+                conversation: (*turn.conversation).clone(),
+                turn: Arc::from(turn_id(input.turn)),
+                attempt: 1,
+                answers: answers.collect(),
+                reply_context: turn.body().reply_context.clone(),
+            },
+            pace: self.composer.output().streaming.clone(),
+            deliverer: self.deliverer.clone(),
+        };
+        Some(Showing::begin(board.clone(), setting))
+    }
+
+    /// Asks the models until one has answered, the person stops it, or the time is over. Gives back the
+    /// filtered text, also of an answer that was broken off.
+    async fn ask(
+        &self,
+        request: &ChatRequest,
+        mut collector: Collector,
+        running: &RunningTurn,
+    ) -> (Asked, String) {
+        let run = self.chain.run(request, &*self.permits, true, &mut collector, &self.random);
+        let asked = tokio::select! {
+            biased;
+            () = running.stopped() => Asked::Stopped,
+            result = tokio::time::timeout(self.settings.turn_timeout, run) => match result {
+                Ok(Ok(completion)) => Asked::Completed(completion),
+                Ok(Err(error)) => Asked::Failed(error),
+                Err(_) => Asked::TimedOut,
+            },
+        };
+        (asked, collector.finish())
+    }
+
+    fn conclude(
+        &self,
+        input: &Input,
+        turn: &Turn,
+        asked: Asked,
+        text: String,
+        words: String,
+    ) -> Ending {
+        let reference = turn_id(input.turn);
+        let note = |reason| self.traces.note(input.turn, reason, self.clock.now());
+        let (state, reason, text, reasoning) = match asked {
+            Asked::Completed(completion) => {
+                observe(&completion);
+                if completion.attempts > 1 {
+                    note(Reason::ModelRetried);
+                }
+                return self.completed(input, turn, completion, text, words);
+            }
+            Asked::Failed(error) => {
+                let reason = failure_reason(&error);
+                note(reason);
+                tracing::warn!(turn = %reference, %error, "no model answered");
+                metrics::turn_ended("failed");
+                let told = Text::Failed { reference }.render(turn.language);
+                return Ending::failed(told, reason);
+            }
+            Asked::Stopped => {
+                note(Reason::Stopped);
+                let mark = Text::StoppedMark.render(turn.language);
+                (TurnState::Cancelled, Reason::Stopped, marked(text, &mark), None)
+            }
+            Asked::TimedOut => {
+                note(Reason::TurnTimeout);
+                if text.trim().is_empty() {
+                    let told = Text::TimedOut { reference }.render(turn.language);
+                    return Ending::failed(told, Reason::TurnTimeout);
+                }
+                let mark = Text::TimeoutMark.render(turn.language);
+                (TurnState::Failed, Reason::TurnTimeout, marked(text, &mark), None)
+            }
+        };
+        let history = self.history(input, turn, words, &text, reasoning);
+        Ending {
+            state,
+            reason: Some(reason),
+            format: Format::Markdown,
+            filtered: true,
+            history,
+            ..Ending::done(text)
+        }
+    }
+
+    fn completed(
+        &self,
+        input: &Input,
+        turn: &Turn,
+        completion: Completion,
+        text: String,
+        words: String,
+    ) -> Ending {
+        let note = |reason| self.traces.note(input.turn, reason, self.clock.now());
+        let told = match completion.outcome {
+            Outcome::Answer => None,
+            Outcome::Truncated | Outcome::Empty => Some((Text::ModelEmpty, Reason::AnswerEmpty)),
+            Outcome::Refused => Some((Text::ModelRefused, Reason::AnswerRefused)),
+        };
+        if let Some((told, reason)) = told {
+            note(reason);
+            metrics::turn_ended("empty");
+            return Ending::failed(told.render(turn.language), reason);
+        }
+        let text = if completion.finish == FinishReason::Length {
+            note(Reason::AnswerTruncated);
+            marked(text, &Text::TruncatedMark.render(turn.language))
+        } else {
+            text
+        };
+        metrics::turn_ended("done");
+        let history = self.history(input, turn, words, &text, completion.reasoning);
+        Ending { format: Format::Markdown, filtered: true, history, ..Ending::done(text) }
+    }
+
+    fn history(
+        &self,
+        input: &Input,
+        turn: &Turn,
+        words: String,
+        text: &str,
+        reasoning: Option<String>,
+    ) -> Vec<History> {
+        let at = self.clock.now();
+        let row = |role, content: Content| History {
+            role,
+            turn: input.turn,
+            at,
+            parts: content.encode(),
+        };
+        vec![
+            row(Role::User, Content::person(speaker(turn), words)),
+            row(Role::Assistant, Content::model(text.to_owned(), reasoning)),
+        ]
+    }
+}
+
+/// History rows read for one turn; the token budget decides what of them is used.
+const HISTORY_ROWS: usize = 200;
+
+/// The name under which the sender speaks: only where several share a history.
+fn speaker(turn: &Turn) -> &str {
+    let body = turn.body();
+    if body.group && turn.scope.person == 0 { &body.name } else { "" }
+}
+
+fn marked(text: String, mark: &str) -> String {
+    let text = text.trim_end();
+    if text.is_empty() { mark.to_owned() } else { format!("{text}\n\n{mark}") }
+}
+
+fn failure_reason(error: &ChainError) -> Reason {
+    match error.class() {
+        ErrorClass::RateLimit => Reason::ModelRateLimited,
+        _ => Reason::ModelFailed,
+    }
+}
+
+fn observe(completion: &Completion) {
+    if let Some(usage) = &completion.usage {
+        let provider = completion.model.split('/').next().unwrap_or_default();
+        metrics::tokens(provider, usage.prompt, usage.completion);
+    }
+}

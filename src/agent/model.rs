@@ -1,0 +1,140 @@
+//! The language model as the turn sees it: a request, a stream of deltas, one kind of error.
+//!
+//! Owns the types that every provider shares and the two traits a provider implements. What a
+//! provider sends over the wire stays in its own file; when to try again is decided in `recovery`
+//! and carried out by `chain`. Nothing here touches the history, the store or a platform.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+pub mod chain;
+pub mod config;
+pub mod demo;
+pub mod fault;
+pub mod openai;
+pub mod recovery;
+pub mod sse;
+pub mod think;
+
+pub use chain::{Chain, ChainError, Completion, Failure, Listener, Outcome, Permits};
+pub use fault::{ErrorClass, ModelError};
+pub use recovery::Recovery;
+
+/// Who speaks in a message of the request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// The instructions of the operator.
+    System,
+    /// A person, or what stands for one.
+    User,
+    /// The model itself, in an earlier turn.
+    Assistant,
+}
+
+/// One message of a request, in the order of the conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    /// Who speaks.
+    pub role: Role,
+    /// The words, as plain text.
+    pub text: String,
+    /// The speaker's name. Providers take only short ASCII names; another one is left out.
+    pub name: Option<String>,
+    /// Hidden reasoning that came with an assistant message, played back word for word: an empty
+    /// one stays empty, an absent one stays absent.
+    pub reasoning: Option<String>,
+}
+
+/// One request to a model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChatRequest {
+    /// The conversation, oldest first.
+    pub messages: Vec<Message>,
+    /// At most so many tokens of answer, reasoning included; the provider's default when absent.
+    pub max_output_tokens: Option<u32>,
+    /// Sampling temperature; the provider's default when absent.
+    pub temperature: Option<f32>,
+    /// Id of the turn, sent along as `x-request-id`.
+    pub turn: String,
+}
+
+impl ChatRequest {
+    /// The text of the last message of a person, if there is one.
+    #[must_use]
+    pub fn last_user_text(&self) -> Option<&str> {
+        self.messages
+            .iter()
+            .rev()
+            .find(|message| message.role == Role::User)
+            .map(|message| message.text.as_str())
+    }
+}
+
+/// A piece of the answer, in the order in which it came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Delta {
+    /// Words for the person; never empty.
+    Text(String),
+    /// Hidden reasoning; empty when the provider sent the field with nothing in it.
+    Reasoning(String),
+    /// What the request cost; at most once, near the end.
+    Usage(Usage),
+    /// Why the model stopped; exactly once, last.
+    Finish(FinishReason),
+}
+
+/// What a request cost, in tokens of the provider's own tokenizer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Usage {
+    /// Tokens of the request.
+    pub prompt: u64,
+    /// Tokens of the answer, reasoning included.
+    pub completion: u64,
+    /// The provider's own sum, or ours when it gave none.
+    pub total: u64,
+}
+
+/// Why the model stopped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FinishReason {
+    /// It was done.
+    Stop,
+    /// It reached the limit of tokens.
+    Length,
+    /// The provider's content filter stepped in.
+    ContentFilter,
+    /// It wants tools to be called.
+    ToolCalls,
+    /// A reason of the provider's own, at most 40 characters of it.
+    Other(String),
+}
+
+/// A model of a provider.
+#[async_trait]
+pub trait Model: Send + Sync {
+    /// `provider/model`, as the configuration names it.
+    fn name(&self) -> &str;
+
+    /// The provider, whose limits all its models share.
+    fn provider(&self) -> &str;
+
+    /// Sends the request and returns once the provider has begun to answer. Does not retry.
+    ///
+    /// # Errors
+    /// When the provider cannot be reached, refuses, or stays silent for too long.
+    async fn open(&self, request: &ChatRequest) -> Result<Box<dyn ModelStream>, ModelError>;
+}
+
+/// An answer on its way. Dropping it cancels the request.
+#[async_trait]
+pub trait ModelStream: Send {
+    /// The next piece; `None` when the answer is complete. After an error there is only `None`.
+    async fn next(&mut self) -> Option<Result<Delta, ModelError>>;
+}
+
+/// Default for the time in which a connection must stand.
+pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Default for the longest silence of a provider, before and between pieces of the answer.
+pub const IDLE_TIMEOUT: Duration = Duration::from_secs(60);

@@ -1,0 +1,304 @@
+//! Runs one request against a list of models: permits, retries by class, then the next model.
+//!
+//! Owns the accumulators of an attempt: each attempt starts from nothing, so that the text of a
+//! broken one is never joined to the next. It asks for a permit before every request, also before
+//! retries. It decides nothing about delays (`recovery`) and shows nothing itself: the listener
+//! does, and is told when an attempt replaces what it has shown.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use super::{ChatRequest, Delta, ErrorClass, FinishReason, Model, ModelError, Recovery, Usage};
+
+/// The limiter of the providers' request rates.
+#[async_trait]
+pub trait Permits: Send + Sync {
+    /// Waits until one more request may be sent to the provider.
+    async fn acquire(&self, provider: &str);
+
+    /// The provider asked to slow down; everybody who uses it waits.
+    fn rate_limited(&self, provider: &str, retry_after: Option<Duration>);
+
+    /// A request to the provider went through to its end.
+    fn succeeded(&self, provider: &str);
+}
+
+/// Watches the answer come. Must not block.
+pub trait Listener: Send {
+    /// A request is about to be sent, the first being number 1. What earlier attempts delivered is
+    /// void: a preview shows the new text in its place.
+    fn attempt(&mut self, number: u32, model: &str);
+
+    /// More words for the person.
+    fn text(&mut self, delta: &str);
+
+    /// More hidden reasoning; never empty, never to be shown as the answer.
+    fn reasoning(&mut self, delta: &str);
+}
+
+/// What a complete answer is good for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// There are words to show. `finish` tells whether they were cut off.
+    Answer,
+    /// The limit of tokens was reached before the first word, as a rule inside the reasoning.
+    Truncated,
+    /// The provider's filter stopped the answer before the first word.
+    Refused,
+    /// The model finished without saying anything but white space.
+    Empty,
+}
+
+/// A complete answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Completion {
+    /// The words for the person, as they came; blank unless the outcome is an answer.
+    pub text: String,
+    /// Hidden reasoning word for word: `Some("")` when the field came empty, `None` when it never
+    /// came.
+    pub reasoning: Option<String>,
+    /// Why the model stopped.
+    pub finish: FinishReason,
+    /// What the last request cost, when the provider said so.
+    pub usage: Option<Usage>,
+    /// The model that answered, as `provider/model`.
+    pub model: String,
+    /// How many requests were sent for it, over all models.
+    pub attempts: u32,
+    /// Whether there is something to show, and if not, why.
+    pub outcome: Outcome,
+}
+
+/// The last error of one model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// The model, as `provider/model`.
+    pub model: String,
+    /// Its last error.
+    pub error: ModelError,
+}
+
+/// No model of the list answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChainError {
+    /// One entry for each model that was asked, in order. Empty when the list was.
+    pub failures: Vec<Failure>,
+    /// How many requests were sent.
+    pub attempts: u32,
+}
+
+impl ChainError {
+    /// The class of the last error; an empty list of models is our own fault.
+    #[must_use]
+    pub fn class(&self) -> ErrorClass {
+        self.failures
+            .last()
+            .map_or(ErrorClass::Internal, |failure| failure.error.kind)
+    }
+}
+
+impl fmt::Display for ChainError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.failures.is_empty() {
+            return out.write_str("no model is configured");
+        }
+        write!(out, "no model answered after {} attempts", self.attempts)?;
+        for failure in &self.failures {
+            write!(out, "; {}: {}", failure.model, failure.error)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for ChainError {}
+
+/// Models in the order in which they are tried.
+#[derive(Clone)]
+pub struct Chain {
+    models: Vec<Arc<dyn Model>>,
+    recovery: Recovery,
+}
+
+impl fmt::Debug for Chain {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.models.iter().map(|model| model.name()).collect();
+        out.debug_struct("Chain")
+            .field("models", &names)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What one call of [`Chain::run`] carries from attempt to attempt.
+struct Run<'a> {
+    request: &'a ChatRequest,
+    permits: &'a dyn Permits,
+    permit_held: bool,
+    listener: &'a mut dyn Listener,
+    random: &'a (dyn Fn() -> f64 + Send + Sync),
+    attempts: u32,
+}
+
+impl Chain {
+    /// A chain over the models, the preferred one first.
+    #[must_use]
+    pub fn new(models: Vec<Arc<dyn Model>>, recovery: Recovery) -> Self {
+        Self { models, recovery }
+    }
+
+    /// The models in order.
+    #[must_use]
+    pub fn models(&self) -> &[Arc<dyn Model>] {
+        &self.models
+    }
+
+    /// Asks until a model has answered completely or none is left. `first_permit_held`: the
+    /// caller already holds the permit for the first request to the first model. `random` gives
+    /// numbers from 0 to 1 for the delays. Dropping the future cancels the request under way.
+    ///
+    /// # Errors
+    /// [`ChainError`] when all models failed, or when a provider refused the content: that is not
+    /// tried elsewhere.
+    pub async fn run(
+        &self,
+        request: &ChatRequest,
+        permits: &dyn Permits,
+        first_permit_held: bool,
+        listener: &mut dyn Listener,
+        random: &(dyn Fn() -> f64 + Send + Sync),
+    ) -> Result<Completion, ChainError> {
+        let permit_held = first_permit_held;
+        let mut run = Run {
+            request,
+            permits,
+            permit_held,
+            listener,
+            random,
+            attempts: 0,
+        };
+        let mut failures = Vec::new();
+        for (at, model) in self.models.iter().enumerate() {
+            let others_left = at + 1 < self.models.len();
+            match run
+                .with_retries(model.as_ref(), &self.recovery, others_left)
+                .await
+            {
+                Ok(completion) => return Ok(completion),
+                Err(error) => {
+                    let refused = error.kind == ErrorClass::Security;
+                    failures.push(Failure {
+                        model: model.name().to_owned(),
+                        error,
+                    });
+                    if refused {
+                        break;
+                    }
+                }
+            }
+        }
+        Err(ChainError {
+            failures,
+            attempts: run.attempts,
+        })
+    }
+}
+
+impl Run<'_> {
+    async fn with_retries(
+        &mut self,
+        model: &dyn Model,
+        recovery: &Recovery,
+        others_left: bool,
+    ) -> Result<Completion, ModelError> {
+        let mut retried: Vec<ErrorClass> = Vec::new();
+        loop {
+            if !std::mem::take(&mut self.permit_held) {
+                self.permits.acquire(model.provider()).await;
+            }
+            self.attempts += 1;
+            self.listener.attempt(self.attempts, model.name());
+            let error = match self.attempt(model).await {
+                Ok(completion) => {
+                    self.permits.succeeded(model.provider());
+                    return Ok(completion);
+                }
+                Err(error) => error,
+            };
+            if error.kind == ErrorClass::RateLimit {
+                self.permits
+                    .rate_limited(model.provider(), error.retry_after);
+            }
+            let used = count(retried.iter().filter(|class| **class == error.kind));
+            if !error.recoverable || used >= recovery.retries(error.kind) {
+                return Err(error);
+            }
+            retried.push(error.kind);
+            let delay = recovery.delay(count(&retried), (self.random)(), error.retry_after);
+            // Another model now is better for the person than this one in an hour.
+            if delay > recovery.max_backoff && others_left {
+                return Err(error);
+            }
+            tokio::time::sleep(delay).await;
+        }
+    }
+
+    async fn attempt(&mut self, model: &dyn Model) -> Result<Completion, ModelError> {
+        let mut stream = model.open(self.request).await?;
+        let mut text = String::new();
+        let mut reasoning: Option<String> = None;
+        let mut usage = None;
+        let mut finish = None;
+        while let Some(delta) = stream.next().await {
+            match delta? {
+                Delta::Text(more) => {
+                    self.listener.text(&more);
+                    text.push_str(&more);
+                }
+                Delta::Reasoning(more) => {
+                    if !more.is_empty() {
+                        self.listener.reasoning(&more);
+                    }
+                    reasoning.get_or_insert_default().push_str(&more);
+                }
+                Delta::Usage(counted) => usage = Some(counted),
+                Delta::Finish(reason) => finish = Some(reason),
+            }
+        }
+        let Some(finish) = finish else {
+            return Err(ModelError::new(
+                ErrorClass::Network,
+                "the answer ended early",
+            ));
+        };
+        let outcome = outcome(&text, &finish);
+        let model = model.name().to_owned();
+        let attempts = self.attempts;
+        Ok(Completion {
+            text,
+            reasoning,
+            finish,
+            usage,
+            model,
+            attempts,
+            outcome,
+        })
+    }
+}
+
+fn count<'a>(classes: impl IntoIterator<Item = &'a ErrorClass>) -> u32 {
+    u32::try_from(classes.into_iter().count()).unwrap_or(u32::MAX)
+}
+
+fn outcome(text: &str, finish: &FinishReason) -> Outcome {
+    match finish {
+        _ if !text.trim().is_empty() => Outcome::Answer,
+        FinishReason::Length => Outcome::Truncated,
+        FinishReason::ContentFilter => Outcome::Refused,
+        _ => Outcome::Empty,
+    }
+}
+
+#[cfg(test)]
+mod tests;

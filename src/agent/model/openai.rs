@@ -1,0 +1,282 @@
+//! Client for providers that speak the chat-completions format.
+//!
+//! Owns one HTTP client for one model and the time-outs and size limits of an answer. Thin: what a
+//! body is, what an event means and what an error says are pure parts beside it. It never retries,
+//! never follows redirects and never shows its key.
+
+mod answer;
+mod shape;
+mod stream;
+mod wire;
+
+use std::fmt;
+use std::time::{Duration, SystemTime};
+
+use async_trait::async_trait;
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::{Client, Response, Url};
+use tokio::time::timeout;
+
+use self::stream::OpenAiStream;
+use self::wire::Dialect;
+use super::fault::{self, MAX_MESSAGE_CHARS, scrub};
+use super::recovery::{retry_after_header, retry_after_millis};
+use super::sse::decode;
+use super::{ChatRequest, ErrorClass, Model, ModelError, ModelStream};
+
+/// Most bytes read of a refusal or of a page that is no answer.
+const MAX_FAULT_BYTES: usize = 16 * 1024;
+/// What it takes to reach one model.
+#[derive(Clone)]
+pub struct OpenAiOptions {
+    /// Id of the provider in the configuration.
+    pub provider: String,
+    /// The model, as the provider names it.
+    pub model: String,
+    /// Root of the API, as a rule ending in `/v1`.
+    pub base_url: String,
+    /// Sent as a bearer token; local servers need none.
+    pub api_key: Option<String>,
+    /// The time in which a connection must stand.
+    pub connect_timeout: Duration,
+    /// The longest silence, before and between pieces of the answer.
+    pub idle_timeout: Duration,
+    /// Ask for a stream. Off for providers that cannot.
+    pub stream: bool,
+    /// The model mixes `<think>` reasoning into its text. It is taken out, and reasoning is then
+    /// not played back: such models drop it from the history themselves.
+    pub think_markers: bool,
+    /// Most tokens of an answer, for requests that name no limit.
+    pub max_output_tokens: Option<u32>,
+    /// Sampling temperature, for requests that name none.
+    pub temperature: Option<f32>,
+    /// Name the token limit `max_completion_tokens`, as newer models demand, not `max_tokens`.
+    pub completion_limit: bool,
+}
+
+impl OpenAiOptions {
+    /// Options for a model with everything else as usual.
+    #[must_use]
+    pub fn new(provider: &str, model: &str, base_url: &str, api_key: Option<String>) -> Self {
+        Self {
+            provider: provider.to_owned(),
+            model: model.to_owned(),
+            base_url: base_url.to_owned(),
+            api_key,
+            connect_timeout: super::CONNECT_TIMEOUT,
+            idle_timeout: super::IDLE_TIMEOUT,
+            stream: true,
+            think_markers: false,
+            max_output_tokens: None,
+            temperature: None,
+            completion_limit: false,
+        }
+    }
+}
+
+impl fmt::Debug for OpenAiOptions {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("OpenAiOptions")
+            .field("provider", &self.provider)
+            .field("model", &self.model)
+            .finish_non_exhaustive()
+    }
+}
+
+/// One model of a provider.
+pub struct OpenAi {
+    name: String,
+    options: OpenAiOptions,
+    url: Url,
+    client: Client,
+}
+
+impl fmt::Debug for OpenAi {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("OpenAi")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+impl OpenAi {
+    /// A client for the model; connects only when asked something. The process's TLS provider must
+    /// have been installed.
+    ///
+    /// # Errors
+    /// An internal error when the address or the key cannot be used, or TLS is not set up.
+    pub fn new(options: OpenAiOptions) -> Result<Self, ModelError> {
+        let fault = |message: &str| ModelError::new(ErrorClass::Internal, message).permanent();
+        if rustls::crypto::CryptoProvider::get_default().is_none() {
+            return Err(fault("no TLS provider is installed"));
+        }
+        let url =
+            endpoint(&options.base_url).ok_or_else(|| fault("base_url is not a web address"))?;
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if let Some(key) = &options.api_key {
+            let mut value = HeaderValue::from_str(&format!("Bearer {key}"))
+                .map_err(|_| fault("api_key has characters that cannot be sent"))?;
+            value.set_sensitive(true);
+            headers.insert(AUTHORIZATION, value);
+        }
+        let mut builder = Client::builder()
+            .default_headers(headers)
+            .connect_timeout(options.connect_timeout)
+            .redirect(reqwest::redirect::Policy::none())
+            .tcp_nodelay(true);
+        if is_loopback(&url) {
+            // A proxy named by the environment cannot reach a server on this machine.
+            builder = builder.no_proxy();
+        }
+        let client = builder
+            .build()
+            .map_err(|_| fault("the HTTP client cannot be built"))?;
+        let name = format!("{}/{}", options.provider, options.model);
+        Ok(Self {
+            name,
+            options,
+            url,
+            client,
+        })
+    }
+
+    async fn send(&self, request: &ChatRequest) -> Result<Response, ModelError> {
+        let dialect = Dialect {
+            stream: self.options.stream,
+            max_output_tokens: request.max_output_tokens.or(self.options.max_output_tokens),
+            temperature: request.temperature.or(self.options.temperature),
+            completion_limit: self.options.completion_limit,
+            replay_reasoning: !self.options.think_markers,
+        };
+        let internal = |message: &str| ModelError::new(ErrorClass::Internal, message).permanent();
+        let body = wire::encode(request, &self.options.model, dialect)
+            .map_err(|_| internal("the request cannot be written as JSON"))?;
+        let turn = HeaderValue::from_str(&request.turn)
+            .map_err(|_| internal("the turn's id cannot be sent as a header"))?;
+        let sent = self
+            .client
+            .post(self.url.clone())
+            .header("x-request-id", turn)
+            .body(body)
+            .send();
+        match timeout(self.options.idle_timeout, sent).await {
+            Ok(Ok(response)) => Ok(response),
+            Ok(Err(error)) => Err(transport(error, self.key())),
+            Err(_) => Err(silent(self.options.idle_timeout)),
+        }
+    }
+
+    /// Turns an answer that is no success into an error.
+    async fn refusal(&self, mut response: Response) -> ModelError {
+        let status = response.status().as_u16();
+        let header = |name| {
+            response
+                .headers()
+                .get(name)
+                .and_then(|value| value.to_str().ok())
+        };
+        let retry_after = header("retry-after-ms")
+            .and_then(retry_after_millis)
+            .or_else(|| {
+                header("retry-after").and_then(|value| retry_after_header(value, SystemTime::now()))
+            });
+        let mut body = Vec::new();
+        let read = async {
+            while body.len() < MAX_FAULT_BYTES {
+                let Ok(Some(bytes)) = response.chunk().await else {
+                    break;
+                };
+                body.extend_from_slice(&bytes);
+            }
+        };
+        // The status says enough when the body does not come.
+        let _ = timeout(self.options.idle_timeout, read).await;
+        body.truncate(MAX_FAULT_BYTES);
+        let mut error = fault::from_body(Some(status), &decode(&body), self.key());
+        error.retry_after = retry_after.or(error.retry_after);
+        error
+    }
+
+    fn key(&self) -> Option<&str> {
+        self.options.api_key.as_deref()
+    }
+}
+
+#[async_trait]
+impl Model for OpenAi {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn provider(&self) -> &str {
+        &self.options.provider
+    }
+
+    async fn open(&self, request: &ChatRequest) -> Result<Box<dyn ModelStream>, ModelError> {
+        let response = self.send(request).await?;
+        if !response.status().is_success() {
+            return Err(self.refusal(response).await);
+        }
+        let declared = response
+            .headers()
+            .get(CONTENT_TYPE)
+            .is_some_and(|value| value.as_bytes().starts_with(b"text/event-stream"));
+        Ok(Box::new(OpenAiStream::new(
+            response,
+            declared,
+            &self.options,
+        )))
+    }
+}
+
+/// The address of the chat completions under a base address.
+fn endpoint(base: &str) -> Option<Url> {
+    let mut url = Url::parse(base.trim()).ok()?;
+    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
+        return None;
+    }
+    let path = url.path().trim_end_matches('/').to_owned();
+    if !path.ends_with("/chat/completions") {
+        url.set_path(&format!("{path}/chat/completions"));
+    }
+    Some(url)
+}
+
+fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    host == "localhost"
+        || host
+            .parse::<std::net::IpAddr>()
+            .is_ok_and(|address| address.is_loopback())
+}
+
+/// An error below HTTP: its innermost cause says most, and the address is left out.
+fn transport(error: reqwest::Error, key: Option<&str>) -> ModelError {
+    let kind = if error.is_timeout() {
+        ErrorClass::Timeout
+    } else if error.is_builder() {
+        ErrorClass::Internal
+    } else {
+        ErrorClass::Network
+    };
+    let error = error.without_url();
+    let mut cause: &dyn std::error::Error = &error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    let text = scrub(
+        &format!("connection to the provider failed: {cause}"),
+        key,
+        MAX_MESSAGE_CHARS,
+    );
+    ModelError::new(kind, &text)
+}
+
+fn silent(after: Duration) -> ModelError {
+    let message = format!("the provider was silent for {} ms", after.as_millis());
+    ModelError::new(ErrorClass::Timeout, &message)
+}
+
+#[cfg(test)]
+mod tests;

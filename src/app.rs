@@ -1,0 +1,153 @@
+//! The application: builds the parts from the configuration, starts them, drains and stops them.
+//!
+//! Owns the order in which parts start and stop. It holds no logic of its own.
+
+pub mod adapters;
+mod build;
+mod error;
+mod transcript;
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::task::JoinSet;
+use weirgate_sdk::{Adapter, AdapterError, Connection, Ingress, Stopper};
+
+pub use error::StartError;
+
+use crate::{
+    command::desk::Connections,
+    config::Config,
+    http::{Readiness, server::Server},
+    outbound::deliver::Deliverer,
+    schedule::dispatch::Dispatch,
+    security::redact::Redactor,
+    store::Store,
+    telemetry::metrics::Exporter,
+};
+
+/// How long running turns may go on when the gateway stops.
+const TURN_GRACE: Duration = Duration::from_secs(20);
+/// How long answers may still be sent after that.
+const SEND_GRACE: Duration = Duration::from_secs(4);
+/// How long adapters and the web server may take to end.
+const END_GRACE: Duration = Duration::from_secs(4);
+/// The first and the longest pause before an adapter that ended is started again.
+const RESTART_PAUSE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
+
+/// A running gateway.
+pub struct App {
+    store: Arc<dyn Store>,
+    dispatch: Arc<Dispatch>,
+    deliverer: Deliverer,
+    readiness: Arc<Readiness>,
+    server: Server,
+    greetings: Vec<String>,
+    tasks: JoinSet<()>,
+    adapters: JoinSet<()>,
+    stop: Stops,
+}
+
+/// One signal for each stage of a stop, in order.
+struct Stops {
+    dispatch: Stopper,
+    deliver: Stopper,
+    adapters: Stopper,
+    intake: Stopper,
+    sweep: Stopper,
+    http: Stopper,
+}
+
+impl std::fmt::Debug for App {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("App").finish_non_exhaustive()
+    }
+}
+
+impl App {
+    /// Builds and starts everything.
+    ///
+    /// # Errors
+    /// What kept it from starting; nothing is left running then.
+    pub async fn start(
+        config: Config,
+        redactor: Redactor,
+        exporter: Exporter,
+    ) -> Result<Self, StartError> {
+        build::build(config, redactor, exporter).await
+    }
+
+    /// What is printed for the operator: the addresses at which the gateway is reached.
+    #[must_use]
+    pub fn greetings(&self) -> Vec<String> {
+        self.greetings.clone()
+    }
+
+    /// The address of the web server.
+    #[must_use]
+    pub fn http_address(&self) -> std::net::SocketAddr {
+        self.server.address()
+    }
+
+    /// Stops: no new turns, running ones finish within a grace time, answers leave, the intake closes
+    /// last. What is unfinished stays in the journal.
+    pub async fn drain(mut self) {
+        self.readiness.drain();
+        self.stop.dispatch.stop();
+        if tokio::time::timeout(TURN_GRACE, self.dispatch.drained()).await.is_err() {
+            tracing::warn!("some turns did not end in time; they are taken up at the next start");
+        }
+        let sent = tokio::time::timeout(SEND_GRACE, self.deliverer.idle()).await;
+        if sent.is_err() {
+            tracing::warn!(
+                unsent = self.deliverer.unsent(),
+                "some answers did not leave in time; they are sent after the next start"
+            );
+        }
+        self.stop.deliver.stop();
+        let _ = tokio::time::timeout(SEND_GRACE, self.deliverer.drained()).await;
+        // Adapters end before the intake: what they still read on the way out is journaled.
+        self.stop.adapters.stop();
+        let ended = async { while self.adapters.join_next().await.is_some() {} };
+        let _ = tokio::time::timeout(END_GRACE, ended).await;
+        self.stop.intake.stop();
+        self.stop.sweep.stop();
+        self.stop.http.stop();
+        let ended = async { while self.tasks.join_next().await.is_some() {} };
+        let _ = tokio::time::timeout(END_GRACE, ended).await;
+        self.store.close().await;
+        tracing::info!("stopped");
+    }
+}
+
+/// Runs an adapter for ever: one that ends by itself is started again after a growing pause.
+async fn run_adapter(
+    adapter: Arc<dyn Adapter>,
+    ingress: Arc<dyn Ingress>,
+    connections: Arc<Connections>,
+    stop: weirgate_sdk::Stop,
+) {
+    let key = (adapter.platform(), adapter.account());
+    let mut pause = RESTART_PAUSE.0;
+    while !stop.is_stopped() {
+        let started = tokio::time::Instant::now();
+        let ended = adapter.run(Arc::clone(&ingress), stop.clone()).await;
+        if stop.is_stopped() {
+            return;
+        }
+        let error = match ended {
+            Ok(()) => "it ended by itself".to_owned(),
+            Err(AdapterError::Config(error) | AdapterError::Failed(error)) => error,
+        };
+        if started.elapsed() > RESTART_PAUSE.1 {
+            pause = RESTART_PAUSE.0;
+        }
+        let (platform, account) = (&key.0, &key.1);
+        tracing::error!(%platform, %account, error, ?pause, "an adapter is down; starting it again");
+        connections.lock().insert(key.clone(), Connection::Down(error));
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            () = stop.stopped() => {}
+        }
+        pause = (pause * 2).min(RESTART_PAUSE.1);
+    }
+}

@@ -1,0 +1,36 @@
+//! Why the gateway did not start.
+
+use crate::config::EXIT_CONFIG;
+
+/// Why the gateway did not start. The text says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The configuration cannot work although it is well-formed.
+    #[error("{0}")]
+    Config(String),
+    /// The store could not be opened.
+    #[error(transparent)]
+    Open(#[from] crate::store::sqlite::OpenError),
+    /// The store failed while the gateway was starting.
+    #[error(transparent)]
+    Store(#[from] crate::store::StoreError),
+    /// The address of the web server cannot be used.
+    #[error("cannot listen on {address} (http.listen): {error}")]
+    Listen {
+        /// The address.
+        address: std::net::SocketAddr,
+        /// What the system said.
+        error: std::io::Error,
+    },
+}
+
+impl StartError {
+    /// The exit code: 78 for what the configuration can mend, else 1.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Config(_) | Self::Listen { .. } => EXIT_CONFIG,
+            Self::Open(_) | Self::Store(_) => 1,
+        }
+    }
+}

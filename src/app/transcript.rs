@@ -1,0 +1,70 @@
+//! Past messages for adapters that show them, read from the store.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use weirgate_sdk::{
+    ConversationKey, ThreadId, Transcript, TranscriptEntry,
+    answer::{Block, Format},
+};
+
+use crate::{
+    inbound::body,
+    outbound::markdown,
+    store::{ReplyBody, Shown, Store},
+    trace::turn_id,
+};
+
+/// Most messages of one answer.
+const MOST: usize = 200;
+
+/// Reads transcripts.
+pub(super) struct StoredTranscript(pub(super) Arc<dyn Store>);
+
+#[async_trait]
+impl Transcript for StoredTranscript {
+    async fn read(
+        &self,
+        conversation: &ConversationKey,
+        before: Option<i64>,
+        limit: usize,
+    ) -> Result<Vec<TranscriptEntry>, String> {
+        let rows = self.0.shown(conversation, before, limit.min(MOST)).await;
+        let rows = rows.map_err(|error| error.to_string())?;
+        Ok(rows.into_iter().filter_map(entry).collect())
+    }
+
+    async fn newest_thread(
+        &self,
+        conversation: &ConversationKey,
+    ) -> Result<Option<ThreadId>, String> {
+        self.0.newest_thread(conversation).await.map_err(|error| error.to_string())
+    }
+}
+
+fn entry(row: Shown) -> Option<TranscriptEntry> {
+    let (message, answers, blocks) = if row.answer { answer(&row)? } else { question(&row)? };
+    Some(TranscriptEntry {
+        id: row.id,
+        message,
+        turn: row.turn.map(|turn| Arc::from(turn_id(turn))),
+        answers,
+        blocks,
+        at: row.at,
+        pending: row.pending,
+    })
+}
+
+type Parts = (Option<weirgate_sdk::MessageId>, Vec<weirgate_sdk::MessageId>, Vec<Block>);
+
+fn question(row: &Shown) -> Option<Parts> {
+    let body = body::decode(&row.body)?;
+    let blocks = markdown::parse(&body::text_for_model(&body), Format::Plain);
+    Some((Some(body.message.as_str().into()), Vec::new(), blocks))
+}
+
+fn answer(row: &Shown) -> Option<Parts> {
+    let body: ReplyBody = serde_json::from_str(&row.body).ok()?;
+    let answers = body.answers.iter().map(|id| id.as_str().into()).collect();
+    Some((None, answers, markdown::parse(&body.text, body.format)))
+}

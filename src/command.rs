@@ -1,0 +1,153 @@
+//! Commands: the registry, how a message is recognised as one, and how it runs.
+//!
+//! Owns the list of commands, one file each. A command never checks rights by itself and never sends:
+//! it declares what it needs, gets a proof, and returns text and effects.
+
+pub mod cancel;
+pub mod desk;
+pub mod help;
+pub mod lang;
+pub mod output;
+pub mod parse;
+pub mod ping;
+pub mod reset;
+pub mod status;
+pub mod stop;
+pub mod why;
+
+use async_trait::async_trait;
+use weirgate_sdk::{ChatKind, ConversationKey, UserKey};
+
+use crate::{
+    i18n::{About, Language, Text},
+    permission::{Actor, Capability, Proof, Scope},
+    store::{Body, Effect, StoreError},
+};
+
+pub use desk::Desk;
+pub use parse::{Parsed, parse};
+
+/// When a command runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum When {
+    /// At once, past every queue and bucket.
+    Control,
+    /// In a slot of its own beside a running turn, from the person's bucket.
+    Now,
+    /// In its place in the queue.
+    InOrder,
+}
+
+/// What a command declares.
+#[derive(Debug, Clone, Copy)]
+pub struct Spec {
+    /// The name, without the slash.
+    pub name: &'static str,
+    /// Other names.
+    pub aliases: &'static [&'static str],
+    /// Its texts.
+    pub about: About,
+    /// When it runs.
+    pub when: When,
+}
+
+/// Where a command was given.
+#[derive(Debug, Clone, Copy)]
+pub struct Site {
+    /// The kind of chat.
+    pub chat: ChatKind,
+    /// The account's number.
+    pub account: u32,
+    /// The conversation's number.
+    pub conversation: i64,
+    /// Each person has a history of his own here.
+    pub own_history: bool,
+}
+
+/// One call of a command.
+#[derive(Debug)]
+pub struct Call<'a> {
+    /// What stands behind the name, trimmed.
+    pub arguments: &'a str,
+    /// The language to answer in.
+    pub language: Language,
+    /// Who calls.
+    pub actor: Actor,
+    /// The proof that he may.
+    pub proof: Proof,
+    /// The turn: the journal id of the message.
+    pub turn: i64,
+    /// Where.
+    pub site: Site,
+    /// The conversation's key.
+    pub conversation: &'a ConversationKey,
+    /// The person's key.
+    pub person: &'a UserKey,
+    /// The message.
+    pub body: &'a Body,
+}
+
+/// What a command did.
+#[derive(Debug, Default)]
+pub struct Done {
+    /// The answer, plain text.
+    pub text: String,
+    /// Changes, written in the transaction that ends the turn.
+    pub effects: Vec<Effect>,
+}
+
+impl Done {
+    /// An answer without effects.
+    #[must_use]
+    pub fn say(text: &Text, language: Language) -> Self {
+        Self { text: text.render(language), effects: Vec::new() }
+    }
+}
+
+/// A command.
+#[async_trait]
+pub trait Command: Send + Sync {
+    /// What it declares.
+    fn spec(&self) -> &'static Spec;
+
+    /// The right that a call needs. Public and control commands need [`Capability::SEND_MESSAGE`] only.
+    fn needs(&self, arguments: &str, site: Site) -> (Capability, Scope);
+
+    /// Runs it.
+    ///
+    /// # Errors
+    /// The store's; the turn then fails and says so.
+    async fn run(&self, call: Call<'_>, desk: &Desk) -> Result<Done, StoreError>;
+}
+
+/// All commands, in the order of /help.
+static COMMANDS: [&dyn Command; 9] = [
+    &help::Help,
+    &ping::Ping,
+    &status::Status,
+    &stop::Stop,
+    &cancel::Cancel,
+    &reset::Reset,
+    &why::Why,
+    &output::Output,
+    &lang::Lang,
+];
+
+/// All commands, in the order of /help.
+pub fn all() -> impl Iterator<Item = &'static dyn Command> {
+    COMMANDS.iter().copied()
+}
+
+/// Finds a command by name or alias, in ASCII lower case.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static dyn Command> {
+    all().find(|command| {
+        let spec = command.spec();
+        spec.name == name || spec.aliases.contains(&name)
+    })
+}
+
+/// The need of public and control commands.
+fn public() -> (Capability, Scope) {
+    (Capability::SEND_MESSAGE, Scope::Own)
+}

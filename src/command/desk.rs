@@ -1,0 +1,192 @@
+//! The desk: what commands may see and do.
+//!
+//! Owns nothing; it is the narrow view of the core that commands work with. Rights were decided before
+//! a command gets here, except where a command decides more itself with the actor it was given.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use parking_lot::Mutex;
+use weirgate_sdk::{AccountName, Connection, Platform, Timestamp};
+
+use crate::{
+    agent::running::Running,
+    clock::Clock,
+    directory::Directory,
+    i18n::StatusFacts,
+    inbound::{
+        keying::{Keying, filter},
+        queue::QueueKey,
+    },
+    outbound::deliver::Deliverer,
+    reason::Reason,
+    schedule::dispatch::Dispatch,
+    store::{End, EndState, Fate, Store, StoreError, Write, commit},
+    trace::Traces,
+};
+
+/// The connection of each account.
+pub type Connections = Mutex<BTreeMap<(Platform, AccountName), Connection>>;
+
+/// Rows that one /cancel reads at once.
+const PAGE: usize = 256;
+
+/// What commands work with.
+pub struct Desk {
+    /// The gateway's version.
+    pub version: &'static str,
+    /// The chat models, first choice first.
+    pub models: Vec<String>,
+    /// The clock.
+    pub clock: Clock,
+    /// The store.
+    pub store: Arc<dyn Store>,
+    /// People's preferences.
+    pub directory: Arc<Directory>,
+    /// Turns under way.
+    pub running: Arc<Running>,
+    /// What waits.
+    pub dispatch: Arc<Dispatch>,
+    /// What is not sent yet.
+    pub deliverer: Deliverer,
+    /// Recent reasons.
+    pub traces: Arc<Traces>,
+    /// The accounts' connections.
+    pub connections: Arc<Connections>,
+    /// How messages are sorted into queues.
+    pub keying: Keying,
+    /// Full queues leave messages in the store (`overflow_strategy: block`).
+    pub holds_back: bool,
+}
+
+impl std::fmt::Debug for Desk {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Desk").field("version", &self.version).finish_non_exhaustive()
+    }
+}
+
+impl Desk {
+    /// Now.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// The facts of /status.
+    #[must_use]
+    pub fn status(&self, account: u32, conversation: i64, person: i64) -> StatusFacts {
+        let stats = self.dispatch.stats();
+        let accounts = self.connections.lock();
+        let account_line = |((platform, name), connection): (&(Platform, AccountName), &Connection)| {
+            format!("{platform}/{name}: {}", describe(connection))
+        };
+        StatusFacts {
+            version: self.version,
+            uptime: std::time::Duration::from_micros(self.clock.tick()),
+            waiting: stats.waiting.iter().sum(),
+            own_waiting: self.own_waiting(account, conversation, person),
+            running: self.running.len(),
+            unsent: self.deliverer.unsent(),
+            models: self.models.clone(),
+            accounts: accounts.iter().map(account_line).collect(),
+        }
+    }
+
+    /// Messages of a person that wait in memory in the queue of a conversation.
+    #[must_use]
+    pub fn own_waiting(&self, account: u32, conversation: i64, person: i64) -> usize {
+        self.dispatch.depth(&self.key(account, conversation, person))
+    }
+
+    /// Stops running turns; says how many.
+    #[must_use]
+    pub fn stop(&self, conversation: i64, person: i64, everybody: bool) -> usize {
+        self.running.stop(conversation, person, everybody)
+    }
+
+    /// Drops a person's waiting messages in a conversation, in memory and in the store; says how many.
+    /// Where several people share a queue only his own are dropped.
+    ///
+    /// # Errors
+    /// The store's; what could not be ended there stays in the queue of a later start.
+    pub async fn drop_waiting(
+        &self,
+        account: u32,
+        conversation: i64,
+        person: i64,
+        before: i64,
+    ) -> Result<usize, StoreError> {
+        let key = self.key(account, conversation, person);
+        let mut wanted = filter(&key);
+        wanted.conversation = Some(conversation);
+        wanted.person = Some(person);
+        let (mut after, mut dropped) = (0, 0);
+        loop {
+            let rows = self.store.waiting(after, wanted, PAGE).await?;
+            let Some(last) = rows.last().map(|row| row.id) else {
+                return Ok(dropped);
+            };
+            after = last;
+            // What is not in the queue was taken by a turn, or is held back in the store.
+            let waits = |id: &i64| {
+                *id < before
+                    && (self.dispatch.remove(&key, *id)
+                        || self.holds_back && !self.running.has(*id))
+            };
+            let ids: Vec<i64> = rows.iter().map(|row| row.id).filter(waits).collect();
+            for id in &ids {
+                self.traces.note(*id, Reason::Cancelled, self.now());
+            }
+            let at = self.now();
+            let end =
+                |id| End { id, state: EndState::Dropped, reason: Reason::Cancelled.code(), at };
+            let ends: Vec<End> = ids.iter().copied().map(end).collect();
+            dropped += ends.len();
+            if !ends.is_empty() {
+                commit(&self.store, |then| Write::End { ends, notices: Vec::new(), then }).await?;
+            }
+        }
+    }
+
+    /// What became of a message.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn fate(
+        &self,
+        conversation: i64,
+        message: Option<&str>,
+        person: i64,
+        before: i64,
+    ) -> Result<Option<Fate>, StoreError> {
+        self.store.fate(conversation, message, person, before).await
+    }
+
+    /// The recent steps of a message or turn.
+    #[must_use]
+    pub fn steps(&self, id: i64) -> Vec<(Timestamp, Reason)> {
+        self.traces.of(id)
+    }
+
+    /// One preference of a person.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn preference(&self, person: i64, key: &str) -> Result<Option<String>, StoreError> {
+        self.directory.preference(person, key).await
+    }
+
+    fn key(&self, account: u32, conversation: i64, person: i64) -> QueueKey {
+        self.keying.key(account, conversation, person)
+    }
+}
+
+/// A connection in a word or two; the same in all languages.
+#[must_use]
+pub fn describe(connection: &Connection) -> String {
+    match connection {
+        Connection::Waiting => "waiting".into(),
+        Connection::Up => "up".into(),
+        Connection::Degraded(why) => format!("degraded ({why})"),
+        Connection::Down(why) => format!("down ({why})"),
+    }
+}

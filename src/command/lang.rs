@@ -1,0 +1,54 @@
+//! /lang: the language in which the gateway speaks with the person.
+
+use async_trait::async_trait;
+
+use super::{Call, Command, Desk, Done, Site, Spec, When};
+use crate::{
+    i18n::{About, Language, Text},
+    permission::{Capability, Scope},
+    store::{Effect, Place, StoreError},
+};
+
+/// /lang
+#[derive(Debug)]
+pub struct Lang;
+
+/// The key under which the preference is stored.
+pub const KEY: &str = "lang";
+
+static SPEC: Spec =
+    Spec { name: "lang", aliases: &["language"], about: About::Lang, when: When::InOrder };
+
+#[async_trait]
+impl Command for Lang {
+    fn spec(&self) -> &'static Spec {
+        &SPEC
+    }
+
+    fn needs(&self, _: &str, _: Site) -> (Capability, Scope) {
+        (Capability::SEND_COMMAND, Scope::Own)
+    }
+
+    async fn run(&self, call: Call<'_>, desk: &Desk) -> Result<Done, StoreError> {
+        let wanted = call.arguments;
+        if wanted.is_empty() {
+            let present = desk.preference(call.actor.person, KEY).await?;
+            let present = present.and_then(|tag| Language::from_tag(&tag));
+            return Ok(Done::say(&Text::LangIs(present), call.language));
+        }
+        let of = Place { conversation: 0, person: call.actor.person };
+        if wanted.eq_ignore_ascii_case("auto") || wanted == "自动" {
+            let mut done = Done::say(&Text::LangCleared, call.language);
+            done.effects.push(Effect::Set { of, key: KEY, value: None });
+            return Ok(done);
+        }
+        let Some(language) = Language::from_tag(wanted) else {
+            let given = wanted.chars().take(40).collect();
+            let possible = "zh-CN, en, auto";
+            return Ok(Done::say(&Text::BadArgument { given, possible }, call.language));
+        };
+        let mut done = Done::say(&Text::LangSet(language), language);
+        done.effects.push(Effect::Set { of, key: KEY, value: Some(language.tag().to_owned()) });
+        Ok(done)
+    }
+}

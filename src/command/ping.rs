@@ -1,0 +1,34 @@
+//! /ping: shows that the gateway is there; `/ping TEXT` gives TEXT back.
+
+use async_trait::async_trait;
+
+use super::{Call, Command, Desk, Done, Site, Spec, When, public};
+use crate::{
+    i18n::{About, Text},
+    permission::{Capability, Scope},
+    store::StoreError,
+};
+
+/// /ping
+#[derive(Debug)]
+pub struct Ping;
+
+static SPEC: Spec = Spec { name: "ping", aliases: &[], about: About::Ping, when: When::Now };
+
+#[async_trait]
+impl Command for Ping {
+    fn spec(&self) -> &'static Spec {
+        &SPEC
+    }
+
+    fn needs(&self, _: &str, _: Site) -> (Capability, Scope) {
+        public()
+    }
+
+    async fn run(&self, call: Call<'_>, _: &Desk) -> Result<Done, StoreError> {
+        if call.arguments.is_empty() {
+            return Ok(Done::say(&Text::Pong, call.language));
+        }
+        Ok(Done { text: call.arguments.to_owned(), effects: Vec::new() })
+    }
+}

@@ -1,0 +1,45 @@
+//! /reset, /new: what was said before is no longer used as context.
+
+use async_trait::async_trait;
+use weirgate_sdk::ChatKind;
+
+use super::{Call, Command, Desk, Done, Site, Spec, When};
+use crate::{
+    i18n::{About, Text},
+    permission::{AuditEvent, Capability, Scope},
+    store::{Effect, HistoryScope, StoreError},
+};
+
+/// /reset
+#[derive(Debug)]
+pub struct Reset;
+
+static SPEC: Spec =
+    Spec { name: "reset", aliases: &["new"], about: About::Reset, when: When::InOrder };
+
+#[async_trait]
+impl Command for Reset {
+    fn spec(&self) -> &'static Spec {
+        &SPEC
+    }
+
+    fn needs(&self, _: &str, site: Site) -> (Capability, Scope) {
+        // The memory of a group is everybody's: only who may moderate may wipe it.
+        if site.chat == ChatKind::Group && !site.own_history {
+            let capability = Capability::SEND_COMMAND | Capability::MANAGE_MEMBER;
+            (capability, Scope::Conversation(site.conversation))
+        } else {
+            (Capability::SEND_COMMAND, Scope::Own)
+        }
+    }
+
+    async fn run(&self, call: Call<'_>, _: &Desk) -> Result<Done, StoreError> {
+        let person = if call.site.own_history { call.actor.person } else { 0 };
+        let scope = HistoryScope { conversation: call.site.conversation, person };
+        let mut done = Done::say(&Text::ResetDone, call.language);
+        done.effects.push(Effect::Reset(scope));
+        let target = call.conversation.encode();
+        done.effects.push(call.proof.record(AuditEvent::ContextReset, target, call.turn).into());
+        Ok(done)
+    }
+}

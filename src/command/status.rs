@@ -1,0 +1,32 @@
+//! /status: how the gateway is doing.
+
+use async_trait::async_trait;
+
+use super::{Call, Command, Desk, Done, Site, Spec, When, public};
+use crate::{
+    i18n::{About, Text},
+    permission::{Capability, Scope},
+    store::StoreError,
+};
+
+/// /status
+#[derive(Debug)]
+pub struct Status;
+
+static SPEC: Spec = Spec { name: "status", aliases: &[], about: About::Status, when: When::Now };
+
+#[async_trait]
+impl Command for Status {
+    fn spec(&self) -> &'static Spec {
+        &SPEC
+    }
+
+    fn needs(&self, _: &str, _: Site) -> (Capability, Scope) {
+        public()
+    }
+
+    async fn run(&self, call: Call<'_>, desk: &Desk) -> Result<Done, StoreError> {
+        let facts = desk.status(call.site.account, call.site.conversation, call.actor.person);
+        Ok(Done::say(&Text::Status(Box::new(facts)), call.language))
+    }
+}

@@ -1,0 +1,181 @@
+//! The configuration: joins the sections that the parts own, each in its own `config.rs`.
+//!
+//! Owns where agent.yaml is looked for, how it is parsed and expanded, and how faults are told. A fault
+//! never ends the reading: all are reported together. It never acts on what it read.
+//!
+//! The file is, in this order: the one that was named explicitly; the one that `WEIRGATE_CONFIG` names;
+//! `agent.yaml` in the working directory, if it is there; else the built-in defaults, which are the
+//! agent.yaml at the root of this repository.
+
+pub mod address;
+pub mod check;
+mod expand;
+mod load;
+mod parse;
+mod platform;
+mod report;
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use weirgate_sdk::settings::{Fields, Node, Problems, Secret};
+
+pub use expand::Environment;
+pub use load::{EXIT_CONFIG, LoadError, load};
+pub use platform::{KnownPlatform, platform_name};
+pub use report::render_problems;
+
+use crate::{
+    agent::{
+        config::Context,
+        model::config::{ErrorRecovery, Models, Provider, read_models},
+    },
+    http::config::Http,
+    inbound::config::InputBuffer,
+    outbound::config::Output,
+    permission::config::Permissions,
+    schedule::config::FlowControl,
+    store::config::Storage,
+    telemetry::config::Observability,
+};
+
+/// The default configuration as it is shipped: every key, its default, a comment.
+pub const DEFAULT_FILE: &str = include_str!("../agent.yaml");
+
+/// Everything that agent.yaml says. Fields have the names of its sections.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Config {
+    /// How much may wait, and what gives way.
+    pub input_buffer: InputBuffer,
+    /// The pace of model requests.
+    pub flow_control: FlowControl,
+    /// What the model is told of the conversation.
+    pub context: Context,
+    /// How answers are shown, split and paced.
+    pub output: Output,
+    /// What happens when a model fails.
+    pub error_recovery: ErrorRecovery,
+    /// Where models are, by id.
+    pub providers: BTreeMap<String, Provider>,
+    /// Which models answer.
+    pub models: Models,
+    /// Who owns the gateway.
+    pub permissions: Permissions,
+    /// Where the database is.
+    pub storage: Storage,
+    /// Where the gateway listens.
+    pub http: Http,
+    /// Logs and metrics.
+    pub observability: Observability,
+    /// The language of what the gateway itself says.
+    pub language: Language,
+    /// Each platform's own section, expanded, for its adapter to read with [`Config::problems`].
+    pub platforms: BTreeMap<String, Node>,
+    /// Every secret that was read, with the path of its key, for the redactor.
+    pub secrets: Vec<(String, Secret)>,
+    /// The file that it was read from; `None` for the built-in defaults.
+    pub file: Option<PathBuf>,
+}
+
+/// The language of what the gateway itself says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Language {
+    /// That of the person, as far as it can be told.
+    Auto,
+    /// Chinese.
+    ZhCn,
+    /// English.
+    En,
+}
+
+impl Default for Config {
+    /// What the shipped agent.yaml says, with `storage.url` as written there.
+    fn default() -> Self {
+        let shipped = platform::shipped();
+        let output = Output {
+            platform_adaptation: shipped.adaptation.clone(),
+            ..Output::default()
+        };
+        Self {
+            input_buffer: InputBuffer::default(),
+            flow_control: FlowControl::default(),
+            context: Context::default(),
+            output,
+            error_recovery: ErrorRecovery::default(),
+            providers: Provider::defaults(),
+            models: Models::default(),
+            permissions: Permissions::default(),
+            storage: Storage::default(),
+            http: Http::default(),
+            observability: Observability::default(),
+            language: Language::Auto,
+            platforms: shipped.platforms.clone(),
+            secrets: Vec::new(),
+            file: None,
+        }
+    }
+}
+
+/// Sections of the design that this version does not have. Naming them in a file is an error, so that
+/// nobody relies on what is not there.
+const NOT_AVAILABLE: [&str; 5] = [
+    "tools",
+    "tool_calling",
+    "agent_collaboration",
+    "security",
+    "memory",
+];
+
+impl Config {
+    /// Reads all sections of an expanded tree. `default_url` is [`Storage::DEFAULT_URL`] expanded.
+    fn read(
+        root: &Node,
+        platforms: &[KnownPlatform],
+        default_url: String,
+        problems: &Problems,
+    ) -> Self {
+        let names: Vec<&str> = platforms.iter().map(|platform| platform.name).collect();
+        let languages = [
+            ("auto", Language::Auto),
+            ("zh-CN", Language::ZhCn),
+            ("en", Language::En),
+        ];
+        let mut top = Fields::new(root, "", problems);
+        let adaptation = &platform::shipped().adaptation;
+        let output = Output::read(top.section("output"), &names, adaptation);
+        let (providers, models) = read_models(&mut top);
+        let read = Self {
+            input_buffer: InputBuffer::read(top.section("input_buffer")),
+            flow_control: FlowControl::read(top.section("flow_control")),
+            context: Context::read(top.section("context")),
+            output,
+            error_recovery: ErrorRecovery::read(top.section("error_recovery")),
+            providers,
+            models,
+            permissions: Permissions::read(top.section("permissions"), &names),
+            storage: Storage::read(top.section("storage"), default_url),
+            http: Http::read(top.section("http")),
+            observability: Observability::read(top.section("observability")),
+            language: top.choice("language", Language::Auto, &languages),
+            platforms: platform::read(&mut top, platforms),
+            secrets: problems.secrets(),
+            file: None,
+        };
+        for section in NOT_AVAILABLE {
+            top.refused(
+                section,
+                "this section is not available in this version: remove it",
+            );
+        }
+        top.finish();
+        read
+    }
+
+    /// A collector with which adapters read their nodes: it reads `*_file` keys as the loader did.
+    #[must_use]
+    pub fn problems(&self) -> Problems {
+        load::problems(self.file.as_deref())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,181 @@
+//! Finds the file, reads it, and gives the configuration or everything that is wrong with it.
+//!
+//! Owns the order of the search and the limits on what is read. It writes nothing.
+
+use std::{
+    fmt, fs,
+    io::Read,
+    path::{Path, PathBuf},
+};
+
+use weirgate_sdk::settings::{Kind, Node, Place, Problem, Problems, Severity, Value};
+
+use super::{
+    Config, Environment, KnownPlatform,
+    expand::{self, expand, expand_text},
+    parse::{MAX_BYTES, parse},
+    report::render_problems,
+};
+use crate::store::config::Storage;
+
+/// The exit code for a configuration that cannot be used, as in sysexits.h.
+pub const EXIT_CONFIG: u8 = 78;
+
+/// The variable that names the file.
+const CONFIG_VARIABLE: &str = "WEIRGATE_CONFIG";
+/// The file in the working directory.
+const CONFIG_FILE: &str = "agent.yaml";
+/// What stands for the file's name when there is none.
+pub(super) const BUILT_IN: &str = "built-in defaults";
+/// Largest file that a `*_file` key may name, in bytes.
+const MAX_SECRET_BYTES: usize = 64 * 1024;
+
+/// Why a configuration cannot be used: everything that is wrong with it, warnings included.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoadError {
+    /// The file, as it was named.
+    pub file: String,
+    /// In the order of the file; at least one is an error.
+    pub problems: Vec<Problem>,
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&render_problems(&self.file, &self.problems))
+    }
+}
+
+impl std::error::Error for LoadError {}
+
+/// Loads the configuration: the file at `path`, else the one that `WEIRGATE_CONFIG` names, else
+/// `agent.yaml` in the working directory, else the built-in defaults. `platforms` are those of this
+/// build. Gives the configuration and the warnings.
+///
+/// # Errors
+/// Everything that is wrong, in one go.
+pub fn load(
+    path: Option<&Path>,
+    env: &Environment<'_>,
+    platforms: &[KnownPlatform],
+) -> Result<(Config, Vec<Problem>), LoadError> {
+    let file = find(path, env, Path::new(CONFIG_FILE));
+    let problems = problems(file.as_deref());
+    let root = match &file {
+        Some(file) => read_file(file, MAX_BYTES)
+            .map_err(|problem| problems.push(*problem))
+            .ok()
+            .and_then(|text| tree(&text, env, &problems)),
+        None => Some(Node::new(Value::Null)),
+    };
+    let config = root.map(|root| from_tree(&root, env, platforms, &problems));
+    let failed = problems.has_errors();
+    let found = problems.take();
+    match config {
+        Some(config) if !failed => Ok((Config { file, ..config }, found)),
+        _ => Err(LoadError {
+            file: file_name(file.as_deref()),
+            problems: found,
+        }),
+    }
+}
+
+/// The name of the file for messages.
+pub(super) fn file_name(file: Option<&Path>) -> String {
+    file.map_or_else(|| BUILT_IN.to_owned(), |file| file.display().to_string())
+}
+
+/// The expanded tree of a file's text.
+pub(super) fn tree(text: &str, env: &Environment<'_>, problems: &Problems) -> Option<Node> {
+    let mut root = parse(text, problems)?;
+    if root.value == Value::Null {
+        let kind = Kind::Note("the file says nothing: the defaults hold".to_owned());
+        problems.push(Problem::warning("", Some(Place::START), kind));
+    }
+    expand(&mut root, "", env, problems);
+    Some(root)
+}
+
+/// The configuration of an expanded tree.
+pub(super) fn from_tree(
+    root: &Node,
+    env: &Environment<'_>,
+    platforms: &[KnownPlatform],
+    problems: &Problems,
+) -> Config {
+    let written = root
+        .get("storage")
+        .and_then(|storage| storage.get("url"))
+        .is_some();
+    let default_url = match expand_text(Storage::DEFAULT_URL, env) {
+        Ok((url, _)) => url,
+        Err(fault) => {
+            if !written {
+                expand::report(&fault, "storage.url", None, problems);
+            }
+            Storage::DEFAULT_URL.to_owned()
+        }
+    };
+    Config::read(root, platforms, default_url, problems)
+}
+
+/// The file to read: `here` is the one in the working directory.
+fn find(path: Option<&Path>, env: &Environment<'_>, here: &Path) -> Option<PathBuf> {
+    if let Some(path) = path {
+        return Some(path.to_owned());
+    }
+    if let Some(path) = env(CONFIG_VARIABLE).filter(|path| !path.is_empty()) {
+        return Some(path.into());
+    }
+    // A file that cannot be looked at is reported when it is read, not passed over.
+    here.try_exists().unwrap_or(true).then(|| here.to_owned())
+}
+
+/// A collector that reads files beside `config` (for a relative path) or wherever they are.
+pub(super) fn problems(config: Option<&Path>) -> Problems {
+    let folder = config
+        .and_then(Path::parent)
+        .map(Path::to_owned)
+        .unwrap_or_default();
+    Problems::with_files(move |name| {
+        read_file(&folder.join(name), MAX_SECRET_BYTES).map_err(|problem| problem.kind.to_string())
+    })
+}
+
+/// The text of a file of at most `most` bytes.
+fn read_file(path: &Path, most: usize) -> Result<String, Box<Problem>> {
+    let fault = |what: String, place| Box::new(Problem::error("", place, Kind::Invalid(what)));
+    let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
+    let mut bytes = Vec::new();
+    fs::File::open(path)
+        .and_then(|file| file.take(limit).read_to_end(&mut bytes))
+        .map_err(|error| fault(format!("cannot be read: {error}"), None))?;
+    if bytes.len() > most {
+        return Err(fault(format!("has more than {most} bytes"), None));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let good = error.utf8_error().valid_up_to();
+        let lines = error
+            .as_bytes()
+            .iter()
+            .take(good)
+            .filter(|byte| **byte == b'\n')
+            .count();
+        let line = u32::try_from(lines).unwrap_or(u32::MAX);
+        let place = Place {
+            line: line.saturating_add(1),
+            column: 1,
+        };
+        fault("is not UTF-8 text".to_owned(), Some(place))
+    })
+}
+
+/// How many problems are of a kind.
+pub(super) fn count(problems: &[Problem], severity: Severity) -> usize {
+    problems
+        .iter()
+        .filter(|problem| problem.severity == severity)
+        .count()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,98 @@
+//! `platforms`: which adapters have a section.
+//!
+//! Owns which names are known and what is shipped for them in agent.yaml. It never looks into a
+//! platform's section: its adapter does.
+
+use std::{collections::BTreeMap, fmt, sync::OnceLock};
+
+use weirgate_sdk::settings::{Fields, Node, Problems, Setting, Value, nearest};
+
+use crate::outbound::config::PlatformAdaptation;
+
+/// A platform of this build.
+#[derive(Clone, Copy)]
+pub struct KnownPlatform {
+    /// Its name in agent.yaml.
+    pub name: &'static str,
+    /// Reads the platform's section and reports what is wrong in it.
+    pub check: fn(&Setting<'_>),
+}
+
+impl fmt::Debug for KnownPlatform {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// Checks the name of a platform; an unknown one is an error of `setting`.
+#[must_use]
+pub fn platform_name(name: &str, setting: &Setting<'_>, known: &[&str]) -> bool {
+    if known.contains(&name) {
+        return true;
+    }
+    let hint = match nearest(name, known.iter().copied()) {
+        Some(near) => format!("did you mean {near}?"),
+        None => format!("known here: {}", known.join(", ")),
+    };
+    setting.invalid("this version has no such platform", Some(&hint));
+    false
+}
+
+/// The sections of all platforms, each checked by its adapter. Without the key, what is shipped.
+pub(super) fn read(top: &mut Fields<'_>, known: &[KnownPlatform]) -> BTreeMap<String, Node> {
+    let names: Vec<&str> = known.iter().map(|platform| platform.name).collect();
+    let Some(all) = top.get("platforms") else {
+        let shipped = shipped().platforms.iter();
+        let here = shipped.filter(|(name, _)| names.contains(&name.as_str()));
+        return here
+            .map(|(name, node)| (name.clone(), node.clone()))
+            .collect();
+    };
+    let mut nodes = BTreeMap::new();
+    for (name, setting) in all.map().unwrap_or_default() {
+        if !platform_name(name, &setting, &names) {
+            continue;
+        }
+        for platform in known.iter().filter(|platform| platform.name == name) {
+            (platform.check)(&setting);
+        }
+        nodes.insert(name.to_owned(), setting.node().clone());
+    }
+    nodes
+}
+
+/// What the shipped agent.yaml says of single platforms.
+#[derive(Debug, Default)]
+pub(super) struct Shipped {
+    /// `output.platform_adaptation`.
+    pub(super) adaptation: PlatformAdaptation,
+    /// `platforms`.
+    pub(super) platforms: BTreeMap<String, Node>,
+}
+
+/// Read once. The file is part of the program; a test shows that it parses.
+pub(super) fn shipped() -> &'static Shipped {
+    static SHIPPED: OnceLock<Shipped> = OnceLock::new();
+    SHIPPED.get_or_init(|| {
+        let problems = Problems::new();
+        let Some(root) = super::parse::parse(super::DEFAULT_FILE, &problems) else {
+            return Shipped::default();
+        };
+        let adaptation = root
+            .get("output")
+            .and_then(|output| output.get("platform_adaptation"))
+            .map(|node| Fields::new(node, "", &problems))
+            .map(|fields| PlatformAdaptation::read(fields, &[], PlatformAdaptation::default()));
+        let platforms = match root.get("platforms").map(|node| &node.value) {
+            Some(Value::Map(entries)) => entries
+                .iter()
+                .map(|entry| (entry.key.clone(), entry.node.clone()))
+                .collect(),
+            _ => BTreeMap::new(),
+        };
+        Shipped {
+            adaptation: adaptation.unwrap_or_default(),
+            platforms,
+        }
+    })
+}

@@ -1,0 +1,37 @@
+//! Writes problems for people: one line each, the hint on its own line.
+//!
+//! Pure.
+
+use std::fmt::Write;
+
+use weirgate_sdk::settings::{Problem, Severity};
+
+/// The problems of a file, each as `file:line:column: key.path: what is wrong`, without a line break at
+/// the end.
+#[must_use]
+pub fn render_problems(file: &str, problems: &[Problem]) -> String {
+    let mut out = String::new();
+    for problem in problems {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        out.push_str(file);
+        if let Some(place) = problem.place {
+            // Writing to a String cannot fail.
+            let _ = write!(out, ":{}:{}", place.line, place.column);
+        }
+        out.push_str(": ");
+        if problem.severity == Severity::Warning {
+            out.push_str("warning: ");
+        }
+        if !problem.path.is_empty() {
+            out.push_str(&problem.path);
+            out.push_str(": ");
+        }
+        let _ = write!(out, "{}", problem.kind);
+        if let Some(hint) = &problem.hint {
+            let _ = write!(out, "\n  hint: {hint}");
+        }
+    }
+    out
+}

@@ -1,0 +1,108 @@
+//! `providers` and `models`.
+
+use std::time::Duration;
+
+use weirgate_sdk::settings::Severity;
+
+use super::{complaints, paths, read};
+use crate::agent::model::config::{ModelRef, Models, ProviderKind};
+
+const MAIN: &str = "providers: {main: {kind: openai, base_url: \"https://a.example/v1/\"}}\n";
+
+#[test]
+fn a_provider_has_the_defaults_of_its_kind() {
+    let config = read(&format!("{MAIN}models: {{chat: [main/org/model-1]}}"));
+    let provider = &config.providers["main"];
+    assert_eq!(provider.kind, ProviderKind::OpenAi);
+    assert_eq!(provider.base_url.as_deref(), Some("https://a.example/v1"));
+    assert_eq!((provider.rpm, provider.think_tags), (None, false));
+    assert_eq!(provider.timeout, Duration::from_secs(60));
+    assert_eq!(provider.connect_timeout, Duration::from_secs(10));
+    assert!(!config.providers.contains_key("demo"));
+    let chosen = ModelRef {
+        provider: "main".to_owned(),
+        model: "org/model-1".to_owned(),
+    };
+    assert_eq!(config.models, Models { chat: vec![chosen] });
+    let demo = read("providers: {demo: {kind: demo}}\nmodels: {chat: [demo/demo]}");
+    assert_eq!(demo.providers["demo"].rpm, Some(0));
+}
+
+#[test]
+fn providers_without_a_choice_of_model_say_what_to_write() {
+    assert_eq!(
+        complaints(MAIN),
+        ["t:1:1: models.chat: a value is missing \
+         | write models: {chat: [main/<name of the model>]}"]
+    );
+}
+
+#[test]
+fn a_model_names_a_provider_that_is_there() {
+    let told = complaints(&format!(
+        "{MAIN}models: {{chat: [mian/m, other/m, main, main/, /m]}}"
+    ));
+    assert_eq!(
+        told,
+        [
+            "t:2:17: models.chat[0]: no such provider | did you mean main/m?",
+            "t:2:25: models.chat[1]: no such provider | write it under providers: other: {kind: ...}",
+            "t:2:34: models.chat[2]: a model is named <provider>/<model>",
+            "t:2:40: models.chat[3]: a model is named <provider>/<model>",
+            "t:2:47: models.chat[4]: a model is named <provider>/<model>",
+        ]
+    );
+    assert_eq!(
+        paths("models: {chat: []}", Severity::Error),
+        ["models.chat"]
+    );
+    assert_eq!(
+        paths("models: {chat: demo/demo}", Severity::Error),
+        ["models.chat"]
+    );
+}
+
+#[test]
+fn kinds_take_their_own_keys_only() {
+    let cases = [
+        ("kind: anthropic", "providers.p.kind"),
+        (
+            "kind: openia, base_url: \"https://a.example\"",
+            "providers.p.kind",
+        ),
+        ("base_url: \"https://a.example\"", "providers.p.kind"),
+        ("kind: openai", "providers.p.base_url"),
+        (
+            "kind: demo, base_url: \"https://a.example\"",
+            "providers.p.base_url",
+        ),
+        ("kind: demo, api_key: 0123456789", "providers.p.api_key"),
+        (
+            "kind: demo, models: {m: {temprature: 1}}",
+            "providers.p.models.m.temprature",
+        ),
+    ];
+    for (keys, path) in cases {
+        let text = format!("providers: {{p: {{{keys}}}}}\nmodels: {{chat: [p/m]}}");
+        assert_eq!(paths(&text, Severity::Error), [path], "{keys}");
+    }
+    let told = complaints("providers: {p: {kind: anthropic}}\nmodels: {chat: [p/m]}");
+    assert_eq!(
+        told,
+        ["t:1:23: providers.p.kind: anthropic is not available in this version"]
+    );
+}
+
+#[test]
+fn a_key_that_would_travel_in_the_clear_draws_a_warning() {
+    let warned = |url: &str| {
+        let text = format!(
+            "providers: {{p: {{kind: openai, base_url: \"{url}\", api_key: sk-0123456789}}}}\n\
+             models: {{chat: [p/m]}}"
+        );
+        paths(&text, Severity::Warning).len() == 1
+    };
+    assert!(warned("http://api.example.com/v1"));
+    assert!(!warned("https://api.example.com/v1"));
+    assert!(!warned("http://127.0.0.1:11434/v1") && !warned("http://ollama:11434/v1"));
+}

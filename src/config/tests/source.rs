@@ -1,0 +1,315 @@
+//! The blocks of the design that must load as they stand.
+
+use std::time::Duration;
+
+use weirgate_sdk::settings::Severity;
+
+use super::{paths, read, read_all};
+use crate::{
+    agent::config::Context,
+    inbound::config::InputBuffer,
+    outbound::config::{PlatformStrategy, SegmentMode, Strategy},
+    schedule::config::FlowControl,
+};
+
+const INPUT_BUFFER: &str = r#"
+input_buffer:
+  # 单用户队列最大消息数
+  max_queue_size: 1000
+
+  # 消息最大存活时间（秒）
+  max_message_age: 3600
+
+  # 超出限制时的处理策略
+  overflow_strategy: "drop_oldest"  # drop_oldest | drop_newest | block
+
+  # 丢弃消息时的提示前缀
+  overflow_hint: "[消息过多，部分早期消息已丢弃]"
+
+  # 是否按用户隔离队列
+  per_user_queue: true
+
+  # 是否按会话隔离队列
+  per_conversation_queue: true
+"#;
+
+const FLOW_CONTROL: &str = r#"
+flow_control:
+  # 消费速率模式
+  mode: "auto"  # auto | manual
+
+  # 手动模式：每秒处理消息数
+  manual_rate: 10
+
+  # 自动模式：基于 LLM API 限制计算
+  auto:
+    # LLM API 每分钟请求限制
+    api_rpm_limit: 60
+
+    # 每次请求预计处理消息数
+    messages_per_request: 5
+
+    # 安全系数（留一定余量）
+    safety_margin: 0.8
+
+    # 最小消费间隔（秒）
+    min_interval: 0.5
+
+    # 最大消费间隔（秒）
+    max_interval: 10
+"#;
+
+const CONTEXT: &str = r#"
+context:
+  # 最大上下文 token 数
+  max_context_tokens: 128000
+
+  # 触发压缩的阈值（比例）
+  compress_threshold: 0.85
+
+  # 压缩后保留的最近消息数
+  keep_recent_messages: 6
+
+  # 压缩提供者（为空则使用主 Provider）
+  compress_provider_id: ""
+
+  # 压缩提示词
+  compress_instruction: |
+    请简洁地总结对话要点，保留关键信息如：
+    - 用户的主要需求或问题
+    - 已确定的方案或结论
+    - 未完成的任务
+
+  # 消息保留策略
+  retention:
+    # 保留最近 N 小时内的原始消息
+    recent_hours: 24
+
+    # 超出后转为摘要存储
+    summarize_after: true
+"#;
+
+const OUTPUT: &str = r#"
+output:
+  # 默认输出策略
+  default_strategy: "streaming"  # streaming | segmented | full
+
+  # 流式配置
+  streaming:
+    # 启用流式
+    enable: true
+
+    # 流式 Chunk 大小（字符数）
+    chunk_size: 20
+
+    # Chunk 之间的间隔（秒）
+    chunk_interval: 0.05
+
+  # 智能分段配置
+  segmented:
+    # 启用智能分段
+    enable: true
+
+    # 触发分段的字数阈值
+    threshold: 500
+
+    # 分段方式
+    mode: "sentence"  # sentence | word_count | regex
+
+    # 按句子分段时的最小长度
+    min_segment_length: 50
+
+    # 分段正则（当 mode=regex）
+    split_regex: "[。！？；\n]+"
+
+    # 段落之间的随机间隔（秒）
+    random_interval: "0.5,2.0"
+
+    # 是否在分段前添加省略号
+    add_ellipsis: true
+
+  # 平台适配
+  platform_adaptation:
+    # 平台与策略映射
+    strategy_by_platform:
+      telegram: "segmented"    # Telegram 有字数限制
+      discord: "segmented"     # Discord 也有限制
+      qq: "segmented"
+      webchat: "streaming"     # WebChat 支持流式
+
+    # 平台消息长度限制
+    max_length_by_platform:
+      telegram: 4096
+      discord: 2000
+      qq: 500
+
+  # 输出缓冲配置
+  buffer:
+    # 最大缓冲消息数
+    max_size: 100
+
+    # 消息最大存活时间（秒）
+    max_age: 300
+
+    # 溢出策略
+    overflow_strategy: "drop_oldest"
+"#;
+
+/// The first half of the summary, up to the parts that this version does not have.
+const SUMMARY_INPUT: &str = r#"
+# Agent 配置
+
+# 输入缓冲区
+input_buffer:
+  max_queue_size: 1000
+  max_message_age: 3600
+  overflow_strategy: "drop_oldest"
+  overflow_hint: "[消息过多，部分早期消息已丢弃]"
+
+# 流控
+flow_control:
+  mode: "auto"
+  auto:
+    api_rpm_limit: 60
+    messages_per_request: 5
+    safety_margin: 0.8
+    min_interval: 0.5
+    max_interval: 10
+
+# 上下文
+context:
+  max_context_tokens: 128000
+  compress_threshold: 0.85
+  keep_recent_messages: 6
+  compress_instruction: |
+    请简洁地总结对话要点...
+"#;
+
+const SUMMARY_TOOLS: &str = r#"
+# 工具调用
+tool_calling:
+  strategy: "smart"
+  max_calls_per_request: 128
+
+# 安全
+security:
+  injection:
+    enable: true
+    patterns: [...]
+  leakage_prevention:
+    placeholder: "[REDACTED]"
+"#;
+
+const SUMMARY_OUTPUT: &str = r#"
+# 输出
+output:
+  default_strategy: "streaming"
+  streaming:
+    chunk_size: 20
+    chunk_interval: 0.05
+  segmented:
+    enable: true
+    threshold: 500
+    mode: "sentence"
+    split_regex: "[。！？；\n]+"
+    random_interval: "0.5,2.0"
+    add_ellipsis: true
+  platform_adaptation:
+    strategy_by_platform:
+      telegram: "segmented"
+      discord: "segmented"
+      webchat: "streaming"
+    max_length_by_platform:
+      telegram: 4096
+      discord: 2000
+"#;
+
+const SUMMARY_MEMORY: &str = r#"
+# 记忆
+memory:
+  backend: "sqlite"
+  sqlite:
+    path: "$XDG_DATA_HOME/astrbot/state/memory.db"
+"#;
+
+#[test]
+fn the_input_buffer_and_the_flow_control_are_the_defaults() {
+    let config = read(&format!("{INPUT_BUFFER}{FLOW_CONTROL}"));
+    assert_eq!(config.input_buffer, InputBuffer::default());
+    assert_eq!(config.flow_control, FlowControl::default());
+}
+
+#[test]
+fn the_context_loads_and_says_what_has_no_effect() {
+    let (config, problems) = read_all(CONTEXT);
+    assert_eq!(config.unwrap().context, Context::default());
+    assert!(problems.iter().all(|p| p.severity == Severity::Warning));
+    assert!(
+        problems
+            .iter()
+            .all(|p| p.kind.to_string().starts_with("has no effect yet"))
+    );
+    assert_eq!(
+        paths(CONTEXT, Severity::Warning),
+        [
+            "context.compress_threshold",
+            "context.compress_provider_id",
+            "context.compress_instruction",
+            "context.retention.recent_hours",
+            "context.retention.summarize_after",
+        ]
+    );
+}
+
+#[test]
+fn the_output_loads_and_platforms_that_are_not_there_draw_warnings() {
+    let (config, _) = read_all(OUTPUT);
+    assert_eq!(paths(OUTPUT, Severity::Error), [""; 0]);
+    assert_eq!(
+        paths(OUTPUT, Severity::Warning),
+        [
+            "output.platform_adaptation.strategy_by_platform.telegram",
+            "output.platform_adaptation.strategy_by_platform.discord",
+            "output.platform_adaptation.max_length_by_platform.telegram",
+            "output.platform_adaptation.max_length_by_platform.discord",
+        ]
+    );
+    let output = config.unwrap().output;
+    assert_eq!(output.default_strategy, Strategy::Streaming);
+    assert_eq!(output.segmented.mode, SegmentMode::Sentence);
+    assert_eq!(output.segmented.split_regex, "[。！？；\n]+");
+    assert_eq!(
+        output.segmented.random_interval.min,
+        Duration::from_millis(500)
+    );
+    assert_eq!(output.segmented.random_interval.max, Duration::from_secs(2));
+    let segmented = Some(Strategy::Segmented);
+    let both = PlatformStrategy {
+        private: segmented,
+        group: segmented,
+    };
+    assert_eq!(
+        output.platform_adaptation.strategy_by_platform["telegram"],
+        both
+    );
+    assert_eq!(output.platform_adaptation.max_length_by_platform["qq"], 500);
+}
+
+#[test]
+fn the_summary_loads_but_for_the_parts_that_are_not_there() {
+    let ours = format!("{SUMMARY_INPUT}{SUMMARY_OUTPUT}");
+    assert_eq!(paths(&ours, Severity::Error), [""; 0]);
+    let whole = format!("{SUMMARY_INPUT}{SUMMARY_TOOLS}{SUMMARY_OUTPUT}{SUMMARY_MEMORY}");
+    assert_eq!(
+        paths(&whole, Severity::Error),
+        ["tool_calling", "security", "memory"]
+    );
+}
+
+#[test]
+fn what_the_summary_leaves_out_keeps_what_is_shipped() {
+    let (config, _) = read_all(SUMMARY_OUTPUT);
+    let adaptation = config.unwrap().output.platform_adaptation;
+    assert_eq!(adaptation.max_length_by_platform["qq"], 1500);
+    assert_eq!(adaptation.max_length_by_platform["discord"], 2000);
+}

@@ -1,0 +1,78 @@
+//! The web server: health, metrics, and what adapters serve.
+//!
+//! Owns the listening socket and the routes that are the gateway's own. It never knows what an adapter
+//! serves and never answers a question about a conversation.
+
+pub mod config;
+mod health;
+mod metrics;
+pub mod server;
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use axum::{Router, routing::get};
+use weirgate_sdk::settings::Secret;
+
+use crate::{command::desk::Connections, store::Store, telemetry::metrics::Exporter};
+
+/// The longest time of an ordinary request. WebSockets are not ordinary.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// What /readyz looks at.
+pub struct Readiness {
+    store: Arc<dyn Store>,
+    connections: Arc<Connections>,
+    draining: AtomicBool,
+}
+
+impl std::fmt::Debug for Readiness {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Readiness").field("draining", &self.draining).finish_non_exhaustive()
+    }
+}
+
+impl Readiness {
+    /// Ready as long as the store is and nothing drains.
+    #[must_use]
+    pub fn new(store: Arc<dyn Store>, connections: Arc<Connections>) -> Self {
+        Self { store, connections, draining: AtomicBool::new(false) }
+    }
+
+    /// The gateway is stopping.
+    pub fn drain(&self) {
+        self.draining.store(true, Ordering::Relaxed);
+    }
+}
+
+/// What the gateway's own routes need.
+pub(crate) struct Own {
+    pub(crate) readiness: Arc<Readiness>,
+    /// `None` if metrics are switched off.
+    pub(crate) exporter: Option<Exporter>,
+    pub(crate) admin_token: Option<Secret>,
+}
+
+/// All routes.
+pub(crate) fn router(own: Own, adapters: Vec<Router>) -> Router {
+    let own = Arc::new(own);
+    let timeout = tower_http::timeout::TimeoutLayer::with_status_code(
+        axum::http::StatusCode::SERVICE_UNAVAILABLE,
+        REQUEST_TIMEOUT,
+    );
+    let mut routes = Router::new()
+        .route("/healthz", get(health::alive))
+        .route("/readyz", get(health::ready))
+        .route("/metrics", get(metrics::metrics))
+        .layer(timeout)
+        .with_state(own);
+    for adapter in adapters {
+        routes = routes.merge(adapter);
+    }
+    routes
+}

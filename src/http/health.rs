@@ -1,0 +1,50 @@
+//! /healthz and /readyz.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, atomic::Ordering},
+};
+
+use axum::{Json, extract::State, http::StatusCode};
+use serde::Serialize;
+
+use super::Own;
+use crate::command::desk::describe;
+
+/// /healthz: the process answers.
+pub(super) async fn alive() -> &'static str {
+    "ok\n"
+}
+
+#[derive(Serialize)]
+pub(super) struct Report {
+    ready: bool,
+    draining: bool,
+    store: String,
+    adapters: BTreeMap<String, String>,
+}
+
+/// /readyz: whether messages are taken and answered now. An adapter that is not connected does not make
+/// the gateway unready: its state is in the body.
+pub(super) async fn ready(State(own): State<Arc<Own>>) -> (StatusCode, Json<Report>) {
+    let readiness = &own.readiness;
+    let store = readiness.store.healthy().await;
+    let draining = readiness.draining.load(Ordering::Relaxed);
+    let adapters: BTreeMap<String, String> = readiness
+        .connections
+        .lock()
+        .iter()
+        .map(|((platform, account), state)| (format!("{platform}/{account}"), describe(state)))
+        .collect();
+    let ready = store.is_ok() && !draining;
+    let store = match store {
+        Ok(()) => "ok".to_owned(),
+        Err(error) => {
+            // The error may name paths; it is for the operator's log, not for whoever asks.
+            tracing::error!(%error, "the store is not ready");
+            "failing".to_owned()
+        }
+    };
+    let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    (status, Json(Report { ready, draining, store, adapters }))
+}

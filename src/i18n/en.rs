@@ -1,0 +1,155 @@
+//! The gateway's texts in English.
+
+use super::{About, Language, StatusFacts, Text, WhyFacts, rough};
+
+/// Renders a text.
+pub(super) fn render(text: &Text) -> String {
+    match text {
+        Text::HelpHead => "Commands:".into(),
+        Text::About(about) => self::about(*about).into(),
+        Text::Usage(about) => usage(*about).into(),
+        Text::Pong => "pong".into(),
+        Text::Status(facts) => status(facts),
+        Text::Stopped { turns, waiting } => {
+            format!("Stopped {}.{}", plural(*turns, "answer"), still_waiting(*waiting))
+        }
+        Text::NothingToStop { waiting } => {
+            format!("Nothing of yours is running here.{}", still_waiting(*waiting))
+        }
+        Text::Cancelled { turns, messages } => format!(
+            "Stopped {} and dropped {}.",
+            plural(*turns, "answer"),
+            plural(*messages, "waiting message")
+        ),
+        Text::StoppedMark => "(stopped)".into(),
+        Text::TimeoutMark => "(cut off: the answer took too long)".into(),
+        Text::TruncatedMark => "(cut off at the model's length limit)".into(),
+        Text::ResetDone => "Done. I start afresh; what was said before is no longer used.".into(),
+        Text::Why(facts) => why(facts),
+        Text::WhyNothing => "I know of no such message here.".into(),
+        Text::OutputIs(None) => "Output: default. Choose streaming, segmented or full.".into(),
+        Text::OutputIs(Some(name)) => format!("Output: {name}. /output default undoes it."),
+        Text::OutputSet(name) => format!("Output is now {name}, where the platform can do it."),
+        Text::OutputCleared => "Output is back to the default.".into(),
+        Text::LangIs(None) => "Language: automatic. Choose zh-CN or en.".into(),
+        Text::LangIs(Some(language)) => {
+            format!("Language: {}. /lang auto undoes it.", language.tag())
+        }
+        Text::LangSet(Language::En) => "I speak English with you from now on.".into(),
+        Text::LangSet(Language::Zh) => "I speak Chinese with you from now on.".into(),
+        Text::LangCleared => "I answer in the language of your messages again.".into(),
+        Text::UnknownCommand(name) => format!("There is no command /{name}. Try /help."),
+        Text::BadArgument { given, possible } => {
+            format!("I do not understand \"{given}\". Possible: {possible}.")
+        }
+        Text::Denied => "You may not do that here.".into(),
+        other => notice(other),
+    }
+}
+
+fn notice(text: &Text) -> String {
+    match text {
+        Text::DroppedOldest(count) => format!(
+            "Too many messages at once: {} of yours fell out of the queue unanswered.",
+            plural(*count, "older message")
+        ),
+        Text::RefusedNewest(count) => format!(
+            "Too many messages at once: {} of yours could not be taken.",
+            plural(*count, "message")
+        ),
+        Text::ExpiredMessages(count) => {
+            format!("{} of yours waited too long and will not be answered.", plural(*count, "message"))
+        }
+        Text::TooLarge { limit } => {
+            format!("This message is too long; at most {} KiB are possible.", limit / 1024)
+        }
+        Text::Failed { reference } => {
+            format!("Sorry, that did not work. Please try again later. (reference {reference})")
+        }
+        Text::TimedOut { reference } => {
+            format!("Sorry, that took too long. Please try again. (reference {reference})")
+        }
+        Text::ModelRefused => "The model declined to answer this.".into(),
+        Text::ModelEmpty => "The model gave no answer. Please try again.".into(),
+        Text::Quarantined { reference } => format!(
+            "I could not process your message in three tries, so I set it aside. (reference {reference})"
+        ),
+        Text::HintDropped { prefix, count, span } => {
+            format!("{prefix} ({}, within {span} s)", plural_u64(*count, "message"))
+        }
+        _ => String::new(),
+    }
+}
+
+fn about(about: About) -> &'static str {
+    match about {
+        About::Help => "what I can do",
+        About::Ping => "whether I am there",
+        About::Status => "how I am doing",
+        About::Stop => "stop the answer that is being written",
+        About::Cancel => "stop it and drop your waiting messages",
+        About::Reset => "forget what was said here (in groups for admins)",
+        About::Why => "why a message was answered or not (reply to it)",
+        About::Output => "how answers are shown to you",
+        About::Lang => "the language I speak with you",
+    }
+}
+
+fn usage(about: About) -> &'static str {
+    match about {
+        About::Ping => "[text]",
+        About::Stop => "[all]",
+        About::Output => "[streaming|segmented|full|default]",
+        About::Lang => "[zh-CN|en|auto]",
+        _ => "",
+    }
+}
+
+fn status(facts: &StatusFacts) -> String {
+    format!(
+        "Weirgate {}, up {}\nWaiting: {} (yours here: {})\nRunning: {}\nUnsent: {}\nModel: {}\n{}",
+        facts.version,
+        rough(facts.uptime, ["d", "h", "m", "s"]),
+        facts.waiting,
+        facts.own_waiting,
+        facts.running,
+        facts.unsent,
+        facts.models.join(", "),
+        facts.accounts.join("\n")
+    )
+}
+
+fn why(facts: &WhyFacts) -> String {
+    let mut text = format!("{}: {}", facts.turn, facts.state);
+    if let Some(reason) = &facts.reason {
+        text.push_str(&format!(" ({reason})"));
+    }
+    if facts.attempts > 1 {
+        text.push_str(&format!(", {} attempts", facts.attempts));
+    }
+    if let Some(answer) = facts.answer {
+        text.push_str(&format!("\nanswer: {answer}"));
+        if let Some(reason) = &facts.answer_reason {
+            text.push_str(&format!(" ({reason})"));
+        }
+    }
+    for (after, reason) in &facts.steps {
+        text.push_str(&format!("\n+{after} ms {reason}"));
+    }
+    text
+}
+
+fn still_waiting(waiting: usize) -> String {
+    if waiting == 0 {
+        return String::new();
+    }
+    format!(" {} still in the queue; /cancel drops them.", plural(waiting, "message"))
+}
+
+fn plural(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+fn plural_u64(count: u64, noun: &str) -> String {
+    plural(usize::try_from(count).unwrap_or(usize::MAX), noun)
+}

@@ -1,0 +1,133 @@
+//! The gateway's texts in Simplified Chinese.
+
+use super::{About, Language, StatusFacts, Text, WhyFacts, rough};
+
+/// Renders a text.
+pub(super) fn render(text: &Text) -> String {
+    match text {
+        Text::HelpHead => "可用命令：".into(),
+        Text::About(about) => self::about(*about).into(),
+        Text::Usage(about) => usage(*about).into(),
+        Text::Pong => "pong".into(),
+        Text::Status(facts) => status(facts),
+        Text::Stopped { turns, waiting } => {
+            format!("已停止 {turns} 个回答。{}", still_waiting(*waiting))
+        }
+        Text::NothingToStop { waiting } => {
+            format!("这里没有正在为你生成的回答。{}", still_waiting(*waiting))
+        }
+        Text::Cancelled { turns, messages } => {
+            format!("已停止 {turns} 个回答，并取消 {messages} 条等待中的消息。")
+        }
+        Text::StoppedMark => "（已停止）".into(),
+        Text::TimeoutMark => "（用时过长，回答已中断）".into(),
+        Text::TruncatedMark => "（已达到模型的长度上限）".into(),
+        Text::ResetDone => "好的，重新开始；之前的对话不再使用。".into(),
+        Text::Why(facts) => why(facts),
+        Text::WhyNothing => "这里没有找到这条消息。".into(),
+        Text::OutputIs(None) => "输出方式：默认。可选 streaming、segmented、full。".into(),
+        Text::OutputIs(Some(name)) => format!("输出方式：{name}。用 /output default 恢复默认。"),
+        Text::OutputSet(name) => format!("输出方式已设为 {name}（平台支持时生效）。"),
+        Text::OutputCleared => "输出方式已恢复默认。".into(),
+        Text::LangIs(None) => "语言：自动。可选 zh-CN 或 en。".into(),
+        Text::LangIs(Some(language)) => {
+            format!("语言：{}。用 /lang auto 恢复自动。", language.tag())
+        }
+        Text::LangSet(Language::Zh) => "之后我会用中文回复你。".into(),
+        Text::LangSet(Language::En) => "之后我会用英文回复你。".into(),
+        Text::LangCleared => "之后我会按你使用的语言回复。".into(),
+        Text::UnknownCommand(name) => format!("没有 /{name} 这个命令，试试 /help。"),
+        Text::BadArgument { given, possible } => {
+            format!("看不懂“{given}”，可选：{possible}。")
+        }
+        Text::Denied => "你在这里没有这个权限。".into(),
+        other => notice(other),
+    }
+}
+
+fn notice(text: &Text) -> String {
+    match text {
+        Text::DroppedOldest(count) => {
+            format!("消息太多了：你较早的 {count} 条消息已移出队列，不再回答。")
+        }
+        Text::RefusedNewest(count) => format!("消息太多了：你有 {count} 条消息未能接收。"),
+        Text::ExpiredMessages(count) => format!("你有 {count} 条消息等待过久，不再回答。"),
+        Text::TooLarge { limit } => format!("这条消息太长了，最多 {} KiB。", limit / 1024),
+        Text::Failed { reference } => format!("抱歉，处理失败，请稍后再试。（编号 {reference}）"),
+        Text::TimedOut { reference } => format!("抱歉，处理超时，请再试一次。（编号 {reference}）"),
+        Text::ModelRefused => "模型拒绝回答这个问题。".into(),
+        Text::ModelEmpty => "模型没有给出回答，请再试一次。".into(),
+        Text::Quarantined { reference } => {
+            format!("你的消息三次处理都未成功，已搁置。（编号 {reference}）")
+        }
+        Text::HintDropped { prefix, count, span } => {
+            format!("{prefix}（共 {count} 条，{span} 秒内）")
+        }
+        _ => String::new(),
+    }
+}
+
+fn about(about: About) -> &'static str {
+    match about {
+        About::Help => "我能做什么",
+        About::Ping => "看看我在不在",
+        About::Status => "运行状态",
+        About::Stop => "停止正在生成的回答",
+        About::Cancel => "停止回答并取消你等待中的消息",
+        About::Reset => "忘记这里之前的对话（群里需要管理员）",
+        About::Why => "这条消息为什么（没）得到回答（请回复那条消息）",
+        About::Output => "回答的显示方式",
+        About::Lang => "我和你说话的语言",
+    }
+}
+
+fn usage(about: About) -> &'static str {
+    match about {
+        About::Ping => "[文字]",
+        About::Stop => "[all]",
+        About::Output => "[streaming|segmented|full|default]",
+        About::Lang => "[zh-CN|en|auto]",
+        _ => "",
+    }
+}
+
+fn status(facts: &StatusFacts) -> String {
+    format!(
+        "Weirgate {}，已运行 {}\n等待中：{}（你在这里的：{}）\n处理中：{}\n未发出：{}\n模型：{}\n{}",
+        facts.version,
+        rough(facts.uptime, ["天", "小时", "分", "秒"]),
+        facts.waiting,
+        facts.own_waiting,
+        facts.running,
+        facts.unsent,
+        facts.models.join("、"),
+        facts.accounts.join("\n")
+    )
+}
+
+fn why(facts: &WhyFacts) -> String {
+    let mut text = format!("{}：{}", facts.turn, facts.state);
+    if let Some(reason) = &facts.reason {
+        text.push_str(&format!("（{reason}）"));
+    }
+    if facts.attempts > 1 {
+        text.push_str(&format!("，尝试 {} 次", facts.attempts));
+    }
+    if let Some(answer) = facts.answer {
+        text.push_str(&format!("\n回答：{answer}"));
+        if let Some(reason) = &facts.answer_reason {
+            text.push_str(&format!("（{reason}）"));
+        }
+    }
+    for (after, reason) in &facts.steps {
+        text.push_str(&format!("\n+{after} 毫秒 {reason}"));
+    }
+    text
+}
+
+fn still_waiting(waiting: usize) -> String {
+    if waiting == 0 {
+        return String::new();
+    }
+    format!("还有 {waiting} 条消息在排队，/cancel 可以取消。")
+}

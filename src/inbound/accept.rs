@@ -1,0 +1,436 @@
+//! Acceptance: a batch of events becomes journal rows, and journal rows become waiting messages.
+//!
+//! Owns the order: batches are journaled in the order of the calls, and queued in the order of the
+//! journal, on the journal's own thread. A batch is accepted whole or not at all.
+
+mod change;
+
+use std::{collections::HashMap, sync::Arc};
+
+use async_trait::async_trait;
+use tokio::{
+    runtime::Handle,
+    sync::{OwnedSemaphorePermit, Semaphore},
+};
+use weirgate_sdk::{
+    AccountName, Batch, ChatKind, Connection, Cursor, Event, InboundMessage, Ingress, NotAccepted,
+    Outcome, Platform, Receipt, ReceiptSlot, Stop, Transcript, Via,
+};
+
+use super::{
+    addressing::Addressing,
+    body,
+    keying::Keying,
+    notice::{Notices, Subject},
+    queue::{Entry, Kind},
+    route::Route,
+};
+use crate::{
+    agent::{Agent, history::Content},
+    clock::{Clock, millis},
+    command::{Parsed, When, desk::Connections, parse},
+    directory::Directory,
+    hook::Hooks,
+    reason::Reason,
+    schedule::{dispatch::Dispatch, fair::Pushed, lane::Lane},
+    store::{self, Accept, Accepted, Ambient, History, Store, StoreError, Waiting, Write},
+    telemetry::metrics,
+    trace::Traces,
+};
+
+/// Events whose receipts may be open at once; adapters wait beyond that.
+const MAX_OPEN: usize = 16_384;
+
+/// What an account adds to acceptance.
+#[derive(Debug, Clone)]
+pub struct AccountRules {
+    /// When the bot feels addressed.
+    pub addressing: Addressing,
+    /// Conversations are shown from the store.
+    pub shown: bool,
+}
+
+/// What acceptance is made of.
+pub struct Parts {
+    /// The journal.
+    pub store: Arc<dyn Store>,
+    /// Who queues.
+    pub dispatch: Arc<Dispatch>,
+    /// Who runs control commands.
+    pub agent: Arc<Agent>,
+    /// Keys and numbers.
+    pub directory: Arc<Directory>,
+    /// Reasons.
+    pub traces: Arc<Traces>,
+    /// Bursts of what is not answered.
+    pub notices: Arc<Notices>,
+    /// Turns under way.
+    pub running: Arc<crate::agent::running::Running>,
+    /// Plug-ins.
+    pub hooks: Hooks,
+    /// The rules of each account.
+    pub accounts: HashMap<(Platform, AccountName), AccountRules>,
+    /// How messages are sorted into queues.
+    pub keying: Keying,
+    /// Unaddressed messages are kept as context.
+    pub ambient: bool,
+    /// The connections of all accounts.
+    pub connections: Arc<Connections>,
+    /// Past messages for adapters that show them.
+    pub transcript: Arc<dyn Transcript>,
+    /// The clock.
+    pub clock: Clock,
+    /// Ends the intake.
+    pub stop: Stop,
+}
+
+/// The gateway's end of [`Ingress`].
+pub struct Intake {
+    shared: Arc<Shared>,
+    open: Arc<Semaphore>,
+}
+
+impl std::fmt::Debug for Intake {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Intake").finish_non_exhaustive()
+    }
+}
+
+struct Shared {
+    parts: Parts,
+    runtime: Handle,
+}
+
+/// What is done with one event once its batch is journaled.
+enum Step {
+    /// Nothing; the outcome stands.
+    Ended(Outcome),
+    /// The next accepted row is this message's.
+    Accepted(Box<Known>),
+    /// An edit of a message.
+    Edit(Box<InboundMessage>),
+    /// A message was taken back.
+    Delete(weirgate_sdk::ConversationKey, weirgate_sdk::MessageId),
+    /// The person pressed stop.
+    Stop(weirgate_sdk::ConversationKey, weirgate_sdk::UserKey),
+}
+
+/// What is known of a message besides its row.
+struct Known {
+    conversation: weirgate_sdk::ConversationKey,
+    person: weirgate_sdk::UserKey,
+    route: Route,
+    body: Box<str>,
+    at: i64,
+}
+
+impl Intake {
+    /// The intake. Must be called inside of the runtime.
+    #[must_use]
+    pub fn new(parts: Parts) -> Self {
+        let shared = Shared { parts, runtime: Handle::current() };
+        Self { shared: Arc::new(shared), open: Arc::new(Semaphore::new(MAX_OPEN)) }
+    }
+}
+
+#[async_trait]
+impl Ingress for Intake {
+    async fn accept(&self, batch: Batch) -> Receipt {
+        let (slot, receipt) = Receipt::new();
+        let weight = u32::try_from(batch.events.len().clamp(1, MAX_OPEN)).unwrap_or(u32::MAX);
+        // The semaphore is never closed.
+        let permit = Arc::clone(&self.open).acquire_many_owned(weight).await.ok();
+        if self.shared.parts.stop.is_stopped() {
+            slot.resolve(Err(NotAccepted::Stopping));
+            return receipt;
+        }
+        self.shared.accept(batch, slot, permit).await;
+        receipt
+    }
+
+    async fn cursor(&self, platform: &Platform, account: &AccountName) -> Option<Cursor> {
+        match self.shared.parts.store.cursor(platform, account).await {
+            Ok(cursor) => cursor,
+            Err(error) => {
+                tracing::error!(%platform, %account, %error, "the cursor could not be read");
+                None
+            }
+        }
+    }
+
+    fn connection(&self, platform: &Platform, account: &AccountName, state: Connection) {
+        let mut connections = self.shared.parts.connections.lock();
+        let previous = connections.insert((platform.clone(), account.clone()), state.clone());
+        if previous.as_ref() != Some(&state) {
+            tracing::info!(%platform, %account, state = crate::command::desk::describe(&state),
+                "connection");
+            metrics::adapter_up(platform, account, state == Connection::Up);
+        }
+    }
+
+    fn transcript(&self) -> Arc<dyn Transcript> {
+        Arc::clone(&self.shared.parts.transcript)
+    }
+}
+
+impl Shared {
+    async fn accept(
+        self: &Arc<Self>,
+        batch: Batch,
+        slot: ReceiptSlot,
+        permit: Option<OwnedSemaphorePermit>,
+    ) {
+        let Batch { platform, account, events, cursor } = batch;
+        let Some(rules) = self.parts.accounts.get(&(platform.clone(), account.clone())) else {
+            slot.resolve(Err(NotAccepted::Store(format!("no account {platform}/{account}"))));
+            return;
+        };
+        let mut steps = Vec::with_capacity(events.len());
+        let mut messages = Vec::with_capacity(events.len());
+        let mut ambient = Vec::new();
+        for event in events {
+            let step = self.plan(event, rules, &mut messages, &mut ambient);
+            metrics::event(&platform, outcome_name(&step));
+            steps.push(step);
+        }
+        for row in ambient {
+            self.parts.store.write(Write::Ambient(Box::new(row), Box::new(log_failure))).await;
+        }
+        let idle = messages.is_empty() && cursor.is_none();
+        if idle && steps.iter().all(|step| matches!(step, Step::Ended(_))) {
+            let outcomes = steps.iter().map(ended).collect();
+            slot.resolve(Ok(outcomes));
+            return;
+        }
+        let shared = Arc::clone(self);
+        let then = Box::new(move |result: Result<Vec<Accepted>, StoreError>| {
+            let _permit = permit;
+            match result {
+                Ok(rows) => shared.accepted(steps, rows, slot),
+                Err(error) => slot.resolve(Err(NotAccepted::Store(error.to_string()))),
+            }
+        });
+        self.parts.store.write(Write::Accept { platform, account, messages, cursor, then }).await;
+    }
+
+    /// What is to be done with an event. Messages that are to be journaled are put into `messages`.
+    fn plan(
+        &self,
+        event: Event,
+        rules: &AccountRules,
+        messages: &mut Vec<Accept>,
+        ambient: &mut Vec<Ambient>,
+    ) -> Step {
+        match event {
+            Event::Message(message) => self.plan_message(*message, rules, messages, ambient),
+            Event::Edited(message) => Step::Edit(message),
+            Event::Deleted { conversation, message } => Step::Delete(conversation, message),
+            Event::StopPressed { conversation, sender } => Step::Stop(conversation, sender.key),
+            Event::MemberJoined { .. }
+            | Event::MemberLeft { .. }
+            | Event::RoleChanged { .. }
+            | Event::ConversationMigrated { .. }
+            | Event::BotAdded { .. }
+            | Event::BotRemoved { .. }
+            | Event::Other { .. } => Step::Ended(Outcome::Ignored),
+        }
+    }
+
+    fn plan_message(
+        &self,
+        message: InboundMessage,
+        rules: &AccountRules,
+        messages: &mut Vec<Accept>,
+        ambient: &mut Vec<Ambient>,
+    ) -> Step {
+        let ignore = |reason| {
+            self.parts.traces.count(reason);
+            Step::Ended(Outcome::Ignored)
+        };
+        if message.sender.is_bot {
+            return ignore(Reason::OtherBot);
+        }
+        if message.is_empty() && !message.mentions_bot {
+            return ignore(Reason::EmptyMessage);
+        }
+        let text = message.own_text();
+        let parsed = parse(&text);
+        let known = matches!(parsed, Parsed::Command(..)) || message.via != Via::Text;
+        if !rules.addressing.is_addressed(&message, &text, known) {
+            if self.parts.ambient {
+                ambient.push(ambient_row(&message));
+            }
+            return ignore(Reason::NotAddressed);
+        }
+        let Some(message) = self.parts.hooks.before_queue(message) else {
+            return Step::Ended(Outcome::Ignored);
+        };
+        let route = route(parsed, body::is_too_large(&message));
+        let body = body::encode(&message);
+        let at = self.parts.clock.now();
+        let known = Known {
+            conversation: message.conversation.clone(),
+            person: message.sender.key.clone(),
+            route,
+            body: body.clone(),
+            at,
+        };
+        messages.push(Accept {
+            conversation: message.conversation,
+            person: message.sender.key,
+            event: message.dedupe.key,
+            event_until: at.saturating_add(millis(message.dedupe.lifetime)),
+            at,
+            route: route.code(),
+            priority: 0,
+            shown: rules.shown,
+            body,
+        });
+        Step::Accepted(Box::new(known))
+    }
+
+    /// The batch is journaled: queue its messages in order. Runs on the journal's thread.
+    fn accepted(self: &Arc<Self>, steps: Vec<Step>, rows: Vec<Accepted>, slot: ReceiptSlot) {
+        let mut rows = rows.into_iter();
+        let mut outcomes = Vec::with_capacity(steps.len());
+        let mut changes = Vec::new();
+        for step in steps {
+            let outcome = match step {
+                Step::Ended(outcome) => outcome,
+                Step::Accepted(known) => match rows.next() {
+                    Some(row) => self.queue(row, *known),
+                    None => Outcome::Ignored,
+                },
+                change => {
+                    changes.push(change);
+                    Outcome::Ignored
+                }
+            };
+            outcomes.push(outcome);
+        }
+        if changes.is_empty() {
+            slot.resolve(Ok(outcomes));
+            return;
+        }
+        let shared = Arc::clone(self);
+        self.runtime.spawn(async move {
+            for change in changes {
+                shared.change(change).await;
+            }
+            slot.resolve(Ok(outcomes));
+        });
+    }
+
+    fn queue(self: &Arc<Self>, row: Accepted, known: Known) -> Outcome {
+        let parts = &self.parts;
+        if row.duplicate {
+            parts.traces.note(row.id, Reason::Duplicate, known.at);
+            return Outcome::Duplicate;
+        }
+        metrics::accepted();
+        parts.directory.learn(row.conversation, &known.conversation, row.person, &known.person);
+        let (kind, lane) = match known.route {
+            Route::Control => {
+                self.control(row, known);
+                return Outcome::Accepted(row.id);
+            }
+            Route::Queued(kind, lane) => (kind, lane),
+        };
+        let entry = Entry {
+            id: row.id,
+            key: parts.keying.key(row.account, row.conversation, row.person),
+            account: row.account,
+            conversation: row.conversation,
+            person: row.person,
+            kind,
+            lane,
+            priority: 0,
+            single: false,
+            body: Some(known.body),
+        };
+        let subject =
+            |reason| Subject { conversation: row.conversation, person: row.person, reason };
+        parts.hooks.after_queue(row.id, row.conversation, row.person);
+        match parts.dispatch.push(entry) {
+            Pushed::Queued => Outcome::Accepted(row.id),
+            Pushed::Held => {
+                parts.traces.note(row.id, Reason::HeldBack, known.at);
+                Outcome::Accepted(row.id)
+            }
+            Pushed::Displaced(ids) => {
+                parts.notices.add(subject(Reason::QueueFullDroppedOldest), &ids);
+                Outcome::Accepted(row.id)
+            }
+            Pushed::Refused => {
+                parts.notices.add(subject(Reason::QueueFullRefused), &[row.id]);
+                Outcome::Refused
+            }
+        }
+    }
+
+    fn control(self: &Arc<Self>, row: Accepted, known: Known) {
+        let waiting = Waiting {
+            id: row.id,
+            account: row.account,
+            conversation: row.conversation,
+            person: row.person,
+            at: known.at,
+            route: known.route.code(),
+            priority: 0,
+            attempts: 0,
+            body: known.body,
+        };
+        let agent = Arc::clone(&self.parts.agent);
+        self.runtime.spawn(async move { agent.control(waiting).await });
+    }
+}
+
+/// How a message is queued.
+fn route(parsed: Parsed<'_>, too_large: bool) -> Route {
+    match parsed {
+        Parsed::Command(command, _) => match command.spec().when {
+            When::Control => Route::Control,
+            When::Now => Route::Queued(Kind::Now, Lane::Command),
+            When::InOrder => Route::Queued(Kind::InOrder, Lane::Command),
+        },
+        Parsed::Unknown(_) => Route::Queued(Kind::Now, Lane::Command),
+        Parsed::Text if too_large => Route::Queued(Kind::Now, Lane::Command),
+        Parsed::Text => Route::Queued(Kind::Message, Lane::Direct),
+    }
+}
+
+fn ambient_row(message: &InboundMessage) -> Ambient {
+    let text = body::decode(&body::encode(message)).map(|body| body::text_for_model(&body));
+    let name = if message.chat == ChatKind::Group { message.sender.name.as_str() } else { "" };
+    let content = Content::person(name, text.unwrap_or_default());
+    let row = History {
+        role: store::Role::Ambient,
+        turn: 0,
+        at: message.received_at,
+        parts: content.encode(),
+    };
+    Ambient { conversation: message.conversation.clone(), row }
+}
+
+fn ended(step: &Step) -> Outcome {
+    match step {
+        Step::Ended(outcome) => *outcome,
+        _ => Outcome::Ignored,
+    }
+}
+
+fn outcome_name(step: &Step) -> &'static str {
+    match step {
+        Step::Ended(_) => "ignored",
+        Step::Accepted(_) => "message",
+        Step::Edit(_) => "edited",
+        Step::Delete(..) => "deleted",
+        Step::Stop(..) => "stop",
+    }
+}
+
+fn log_failure(result: Result<(), StoreError>) {
+    if let Err(error) = result {
+        tracing::error!(%error, "an ambient message was not kept");
+    }
+}

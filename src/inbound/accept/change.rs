@@ -1,0 +1,90 @@
+//! Edits, recalls and the platform's own stop button.
+//!
+//! Owns what they do to messages that wait or run. They are looked at after everything that was
+//! accepted before them is journaled. What has ended is left as it is.
+
+use weirgate_sdk::{ConversationKey, InboundMessage, MessageId, UserKey};
+
+use super::{Shared, Step};
+use crate::{
+    inbound::{body, queue::QueueKey},
+    reason::Reason,
+    store::{End, EndState, StoreError, Waiting, Write, commit},
+};
+
+impl Shared {
+    /// Does what a change asks for. A failure is logged: the message then stays as it was.
+    pub(super) async fn change(&self, change: Step) {
+        let done = match change {
+            Step::Edit(message) => self.edit(&message).await,
+            Step::Delete(conversation, message) => self.recall(&conversation, &message).await,
+            Step::Stop(conversation, person) => self.stop(&conversation, &person).await,
+            Step::Ended(_) | Step::Accepted(_) => Ok(()),
+        };
+        if let Err(error) = done {
+            tracing::error!(%error, "an edit, recall or stop could not be carried out");
+        }
+    }
+
+    async fn edit(&self, message: &InboundMessage) -> Result<(), StoreError> {
+        let found = self.find(&message.conversation, &message.id).await?;
+        let Some(row) = found else {
+            return Ok(());
+        };
+        let body = body::encode(message);
+        if !self.parts.dispatch.replace(&self.key(&row), row.id, body.clone()) {
+            // It runs, or it is held back in the store, where the new body is read from.
+            tracing::debug!(message = row.id, "edited outside of memory");
+        }
+        self.parts.traces.note(row.id, Reason::Edited, self.parts.clock.now());
+        let store = &self.parts.store;
+        commit(store, |then| Write::Amend { id: row.id, body, then }).await
+    }
+
+    async fn recall(
+        &self,
+        conversation: &ConversationKey,
+        message: &MessageId,
+    ) -> Result<(), StoreError> {
+        let Some(row) = self.find(conversation, message).await? else {
+            return Ok(());
+        };
+        if self.parts.running.recall(row.id) {
+            // The turn ends by itself and says nothing.
+            return Ok(());
+        }
+        self.parts.dispatch.remove(&self.key(&row), row.id);
+        let at = self.parts.clock.now();
+        self.parts.traces.note(row.id, Reason::Recalled, at);
+        let reason = Reason::Recalled.code();
+        let ends = vec![End { id: row.id, state: EndState::Recalled, reason, at }];
+        let store = &self.parts.store;
+        commit(store, |then| Write::End { ends, notices: Vec::new(), then }).await?;
+        Ok(())
+    }
+
+    async fn stop(
+        &self,
+        conversation: &ConversationKey,
+        person: &UserKey,
+    ) -> Result<(), StoreError> {
+        let (directory, running) = (&self.parts.directory, &self.parts.running);
+        running.stop_where(|turn_conversation, turn_person| {
+            directory.is_conversation(turn_conversation, conversation)
+                && directory.is_person(turn_person, person)
+        });
+        Ok(())
+    }
+
+    async fn find(
+        &self,
+        conversation: &ConversationKey,
+        message: &MessageId,
+    ) -> Result<Option<Waiting>, StoreError> {
+        self.parts.store.find_waiting(conversation, message.as_str()).await
+    }
+
+    fn key(&self, row: &Waiting) -> QueueKey {
+        self.parts.keying.key(row.account, row.conversation, row.person)
+    }
+}

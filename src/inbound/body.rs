@@ -1,0 +1,167 @@
+//! The body of a message: what is kept while it waits, and its text for the model.
+//!
+//! Owns the way from segments to the journaled body and from there to words. Pure.
+
+use weirgate_sdk::{AttachmentKind, ChatKind, InboundMessage, Segment};
+
+use crate::store::Body;
+
+/// The longest body that is kept, in bytes of its JSON.
+pub const MAX_BODY: usize = 64 * 1_024;
+/// The longest name that is kept, in characters.
+const MAX_NAME: usize = 64;
+
+/// The body of a message, as JSON. A message that is too long leaves only the fact.
+#[must_use]
+pub fn encode(message: &InboundMessage) -> Box<str> {
+    let (text, segments) = content(&message.segments);
+    let mut body = Body {
+        message: message.id.as_str().to_owned(),
+        name: message.sender.name.chars().take(MAX_NAME).collect(),
+        text,
+        segments,
+        group: message.chat == ChatKind::Group,
+        role: message.sender.role,
+        kind: message.sender.kind,
+        reply_to: message.reply_to.as_ref().map(|replied| replied.message.as_str().to_owned()),
+        reply_context: message.reply_context.clone(),
+        too_large: false,
+    };
+    let json = json(&body);
+    if json.len() <= MAX_BODY {
+        return json;
+    }
+    body.text = String::new();
+    body.segments = Vec::new();
+    body.too_large = true;
+    self::json(&body)
+}
+
+/// Whether a message is too long to be kept.
+#[must_use]
+pub fn is_too_large(message: &InboundMessage) -> bool {
+    let length = |segment: &Segment| match segment {
+        Segment::Text(text) | Segment::Quote(text) | Segment::Placeholder(text) => text.len(),
+        Segment::Mention { name, .. } => name.len(),
+        Segment::MentionAll => 0,
+        Segment::Attachment(attachment) => attachment.reference.len(),
+    };
+    // Cheap for ordinary messages; the exact answer is only worked out near the limit.
+    let rough: usize = message.segments.iter().map(length).sum();
+    rough * 7 > MAX_BODY && decode(&encode(message)).is_some_and(|body| body.too_large)
+}
+
+fn json(body: &Body) -> Box<str> {
+    // Strings, numbers and enums always serialise.
+    serde_json::to_string(body).unwrap_or_default().into_boxed_str()
+}
+
+/// Text alone is kept as text; anything else as segments.
+fn content(segments: &[Segment]) -> (String, Vec<Segment>) {
+    let mut text = String::new();
+    for segment in segments {
+        match segment {
+            Segment::Text(piece) => text.push_str(piece),
+            // The bot's own mention carries no name and no meaning beyond addressing.
+            Segment::Mention { name, .. } if name.is_empty() => {}
+            _ => return (String::new(), segments.to_vec()),
+        }
+    }
+    (text.trim().to_owned(), Vec::new())
+}
+
+/// Reads a body.
+#[must_use]
+pub fn decode(json: &str) -> Option<Body> {
+    serde_json::from_str(json).ok()
+}
+
+/// The words of a body for the model: quotes are marked as quotes, media and cards are described.
+#[must_use]
+pub fn text_for_model(body: &Body) -> String {
+    if body.segments.is_empty() {
+        return body.text.clone();
+    }
+    let mut text = String::new();
+    for segment in &body.segments {
+        match segment {
+            Segment::Text(piece) => text.push_str(piece),
+            Segment::Mention { name, .. } if name.is_empty() => {}
+            Segment::Mention { name, .. } => text.push_str(&format!("@{name}")),
+            Segment::MentionAll => text.push_str("@all"),
+            Segment::Quote(quoted) => {
+                for line in quoted.lines() {
+                    text.push_str(&format!("> {line}\n"));
+                }
+            }
+            Segment::Attachment(attachment) => {
+                let kind = match attachment.kind {
+                    AttachmentKind::Image => "image",
+                    AttachmentKind::Audio => "audio",
+                    AttachmentKind::Video => "video",
+                    AttachmentKind::File => "file",
+                };
+                match &attachment.name {
+                    Some(name) => text.push_str(&format!("[{kind}: {name}]")),
+                    None => text.push_str(&format!("[{kind}]")),
+                }
+            }
+            Segment::Placeholder(described) => text.push_str(&format!("[{described}]")),
+        }
+    }
+    text.trim().to_owned()
+}
+
+/// The sender's own words of a body, for commands.
+#[must_use]
+pub fn own_text(body: &Body) -> String {
+    if body.segments.is_empty() {
+        return body.text.clone();
+    }
+    let own = body.segments.iter().filter_map(|segment| match segment {
+        Segment::Text(text) => Some(text.as_str()),
+        _ => None,
+    });
+    own.collect::<String>().trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_and_media_are_described() {
+        let segments = vec![
+            Segment::Quote("one\ntwo".into()),
+            Segment::Mention { user: "1".into(), name: "Ann".into() },
+            Segment::Text(" look ".into()),
+            Segment::Placeholder("card: x".into()),
+        ];
+        let (text, segments) = content(&segments);
+        assert!(text.is_empty());
+        let body = Body {
+            message: "1".into(),
+            name: String::new(),
+            text,
+            segments,
+            group: true,
+            role: weirgate_sdk::PlatformRole::Unknown,
+            kind: weirgate_sdk::SenderKind::Person,
+            reply_to: None,
+            reply_context: None,
+            too_large: false,
+        };
+        assert_eq!(text_for_model(&body), "> one\n> two\n@Ann look [card: x]");
+        assert_eq!(own_text(&body), "look");
+        assert_eq!(decode(&json(&body)), Some(body));
+    }
+
+    #[test]
+    fn plain_text_stays_compact() {
+        let (text, segments) = content(&[
+            Segment::Mention { user: "9".into(), name: String::new() },
+            Segment::Text(" hi".into()),
+        ]);
+        assert_eq!((text.as_str(), segments.len()), ("hi", 0));
+    }
+}

@@ -1,0 +1,381 @@
+//! Delivers replies: in order, at the account's pace, each part once as far as anybody can know.
+//!
+//! Owns what is done with each class of send error. One task works on one conversation; a task that
+//! waits for a frozen conversation holds nobody else up. It never changes a text.
+
+mod attempt;
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use parking_lot::Mutex;
+use tokio_util::task::TaskTracker;
+use weirgate_sdk::{
+    AccountName, Adapter, Capabilities, ConversationKey, Platform, ReplyTarget, Stop,
+    UserKey, answer::Format,
+};
+
+use super::{
+    compose::{part_texts, pause_before},
+    config::Output,
+    governor::{Governor, Wait},
+    markdown,
+    outbox::{Outbox, Reply},
+};
+use crate::{
+    clock::{Clock, Tick, micros},
+    directory::Directory,
+    reason::Reason,
+    store::{PendingReply, Receipt, ReceiptOutcome, ReplyBody, Store, StoreError, Write},
+    telemetry::metrics,
+    trace::{Traces, turn_id},
+};
+
+/// Where an account's answers go.
+pub type Adapters = HashMap<(Platform, AccountName), Arc<dyn Adapter>>;
+
+/// How often a part whose outcome was in doubt is sent in all.
+const ATTEMPTS: u32 = 3;
+/// The first and the longest pause while a platform is not reachable.
+const RETRY_PAUSE: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(5));
+/// Replies taken up after a start, a page.
+const PAGE: usize = 500;
+
+/// Delivers replies. Cheap to clone.
+#[derive(Clone)]
+pub struct Deliverer {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    store: Arc<dyn Store>,
+    adapters: Adapters,
+    directory: Arc<Directory>,
+    traces: Arc<Traces>,
+    clock: Clock,
+    output: Output,
+    outbox: Outbox,
+    governors: Mutex<HashMap<(Platform, AccountName), Governor>>,
+    workers: TaskTracker,
+    /// Notified when a worker has nothing left.
+    rested: tokio::sync::Notify,
+    stop: Stop,
+}
+
+impl std::fmt::Debug for Deliverer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Deliverer").field("waiting", &self.unsent()).finish_non_exhaustive()
+    }
+}
+
+/// How a reply ended.
+enum End {
+    /// All parts are out, or given up with a receipt.
+    Settled,
+    /// The gateway stops: the rest stays in the store.
+    Stopped,
+}
+
+impl Deliverer {
+    /// A deliverer that works until `stop`.
+    #[must_use]
+    pub fn new(
+        store: Arc<dyn Store>,
+        adapters: Adapters,
+        directory: Arc<Directory>,
+        traces: Arc<Traces>,
+        clock: Clock,
+        output: Output,
+        stop: Stop,
+    ) -> Self {
+        let outbox = Outbox::new(output.buffer.max_size, output.buffer.overflow_strategy);
+        let shared = Shared {
+            store,
+            adapters,
+            directory,
+            traces,
+            clock,
+            output,
+            outbox,
+            governors: Mutex::default(),
+            workers: TaskTracker::new(),
+            rested: tokio::sync::Notify::new(),
+            stop,
+        };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// The adapter of a conversation, if its account is still configured.
+    #[must_use]
+    pub fn adapter(&self, key: &ConversationKey) -> Option<Arc<dyn Adapter>> {
+        self.shared.adapters.get(&(key.platform.clone(), key.account.clone())).cloned()
+    }
+
+    /// Replies that are not sent yet.
+    #[must_use]
+    pub fn unsent(&self) -> usize {
+        self.shared.outbox.len()
+    }
+
+    /// Takes over a reply whose outbox row is committed.
+    pub fn push(&self, reply: Reply) {
+        if self.shared.stop.is_stopped() {
+            return;
+        }
+        let conversation = reply.conversation;
+        let pushed = self.shared.outbox.push(reply);
+        if pushed.start {
+            let shared = Arc::clone(&self.shared);
+            self.shared.workers.spawn(async move { shared.work(conversation).await });
+        }
+        if let Some(dropped) = pushed.overflow {
+            let shared = Arc::clone(&self.shared);
+            self.shared.workers.spawn(async move { shared.drop_reply(dropped).await });
+        }
+    }
+
+    /// Whether a preview may be shown now; takes its token from the same budget.
+    #[must_use]
+    pub fn may_preview(&self, conversation: i64, key: &ConversationKey) -> bool {
+        let Some(adapter) = self.adapter(key) else {
+            return false;
+        };
+        let capabilities = adapter.capabilities(key);
+        self.shared.with_governor(key, capabilities, |governor, now| {
+            governor.take_cosmetic(conversation, now)
+        })
+    }
+
+    /// Takes up what an earlier process left unsent.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn recover(&self) -> Result<usize, StoreError> {
+        let (mut after, mut count) = (0, 0);
+        loop {
+            let page = self.shared.store.pending_replies(after, PAGE).await?;
+            let Some(last) = page.last() else {
+                return Ok(count);
+            };
+            after = last.id;
+            for pending in page {
+                if let Some(reply) = self.shared.take_up(pending).await? {
+                    count += 1;
+                    self.push(reply);
+                }
+            }
+        }
+    }
+
+    /// Waits until nothing is left to send.
+    pub async fn idle(&self) {
+        loop {
+            let rested = self.shared.rested.notified();
+            if self.shared.outbox.is_idle() {
+                return;
+            }
+            rested.await;
+        }
+    }
+
+    /// Waits until every worker has ended: after `stop`, or when nothing is left to do.
+    pub async fn drained(&self) {
+        self.shared.workers.close();
+        self.shared.workers.wait().await;
+    }
+}
+
+impl Shared {
+    async fn work(&self, conversation: i64) {
+        while let Some(reply) = self.outbox.take(conversation) {
+            if matches!(self.deliver(reply).await, End::Stopped) {
+                return;
+            }
+        }
+        self.rested.notify_waiters();
+    }
+
+    /// A reply that an earlier process left: unknown ones are held, hopeless ones are given up.
+    async fn take_up(&self, pending: PendingReply) -> Result<Option<Reply>, StoreError> {
+        if pending.unknown {
+            return Ok(None);
+        }
+        let Ok(body) = serde_json::from_str::<ReplyBody>(&pending.body) else {
+            tracing::error!(reply = pending.id, "the stored reply cannot be read; given up");
+            self.settle(pending.id, pending.part, failed(Reason::SendFailed)).await;
+            return Ok(None);
+        };
+        if pending.in_doubt && pending.attempts >= ATTEMPTS {
+            self.note(pending.turn, pending.id, Reason::SendFailed);
+            self.settle(pending.id, pending.part, failed(Reason::SendFailed)).await;
+            return Ok(None);
+        }
+        if pending.in_doubt {
+            self.note(pending.turn, pending.id, Reason::Resent);
+            metrics::resent();
+        }
+        let now = self.clock.tick();
+        let wait = u64::try_from(pending.due_at.saturating_sub(self.clock.now())).unwrap_or(0);
+        Ok(Some(Reply {
+            id: pending.id,
+            conversation: pending.conversation,
+            key: self.directory.conversation(pending.conversation).await?,
+            turn: pending.turn,
+            body,
+            part: pending.part,
+            intent_written: false,
+            doubts: pending.attempts,
+            since: now,
+            due: now.saturating_add(wait.saturating_mul(1_000)),
+        }))
+    }
+
+    async fn drop_reply(&self, reply: Reply) {
+        self.note(reply.turn, reply.id, Reason::ReplyDropped);
+        self.settle(reply.id, reply.part, failed(Reason::ReplyDropped)).await;
+    }
+
+    async fn deliver(&self, mut reply: Reply) -> End {
+        let key = (reply.key.platform.clone(), reply.key.account.clone());
+        let Some(adapter) = self.adapters.get(&key).cloned() else {
+            tracing::warn!(reply = reply.id, conversation = %reply.key.encode(),
+                "no account is configured for this conversation; the reply is given up");
+            self.note(reply.turn, reply.id, Reason::SendGone);
+            self.settle(reply.id, reply.part, failed(Reason::SendGone)).await;
+            return End::Settled;
+        };
+        let texts = part_texts(&reply.body);
+        let mut frozen: Tick = 0;
+        let mut doubtful = false;
+        for (index, text) in texts.iter().enumerate().skip(usize::try_from(reply.part).unwrap_or(0)) {
+            let part = attempt::Part {
+                adapter: &*adapter,
+                reply: &reply,
+                text,
+                index: u32::try_from(index).unwrap_or(u32::MAX),
+                count: u32::try_from(texts.len()).unwrap_or(u32::MAX),
+            };
+            let pause = self.clock.tick().saturating_add(micros(pause_before(&reply.body, index)));
+            if index > 0 && !self.sleep_until(pause).await {
+                return End::Stopped;
+            }
+            match self.send_part(&part, &mut frozen, doubtful).await {
+                attempt::Outcome::Delivered => {}
+                attempt::Outcome::Doubtful => doubtful = true,
+                attempt::Outcome::GivenUp => return End::Settled,
+                attempt::Outcome::Stopped => return End::Stopped,
+            }
+            reply.intent_written = false;
+        }
+        End::Settled
+    }
+
+    /// Waits for the account's pace. Time for which the platform froze the place is added to `frozen`;
+    /// it does not count as age, and a reply that has begun never expires.
+    async fn wait_for_pace(
+        &self,
+        reply: &Reply,
+        begun: bool,
+        capabilities: Capabilities,
+        frozen: &mut Tick,
+    ) -> Result<(), Held> {
+        if !self.sleep_until(reply.due).await {
+            return Err(Held::Stopped);
+        }
+        loop {
+            let age = self.clock.tick().saturating_sub(reply.since.max(reply.due));
+            if !begun && age.saturating_sub(*frozen) > micros(self.output.buffer.max_age) {
+                return Err(Held::Expired);
+            }
+            let taken = self.with_governor(&reply.key, capabilities, |governor, now| {
+                governor.take(reply.conversation, now)
+            });
+            let (until, is_frozen) = match taken {
+                Ok(()) => return Ok(()),
+                Err(Wait::Pace(until)) => (until, false),
+                Err(Wait::Frozen(until)) => (until, true),
+            };
+            let before = self.clock.tick();
+            if !self.sleep_until(until).await {
+                return Err(Held::Stopped);
+            }
+            if is_frozen {
+                *frozen += self.clock.tick().saturating_sub(before);
+            }
+        }
+    }
+
+    /// Sleeps until a tick; `false` if the gateway stops first.
+    async fn sleep_until(&self, tick: Tick) -> bool {
+        if self.stop.is_stopped() {
+            return false;
+        }
+        if tick <= self.clock.tick() {
+            return true;
+        }
+        tokio::select! {
+            () = tokio::time::sleep_until(self.clock.instant(tick)) => true,
+            () = self.stop.stopped() => false,
+        }
+    }
+
+    fn with_governor<T>(
+        &self,
+        key: &ConversationKey,
+        capabilities: Capabilities,
+        act: impl FnOnce(&mut Governor, Tick) -> T,
+    ) -> T {
+        let now = self.clock.tick();
+        let mut governors = self.governors.lock();
+        let account = (key.platform.clone(), key.account.clone());
+        let governor =
+            governors.entry(account).or_insert_with(|| Governor::new(capabilities.rates));
+        act(governor, now)
+    }
+
+    /// Writes what became of a part, without waiting for the commit.
+    async fn settle(&self, id: i64, part: u32, outcome: ReceiptOutcome) {
+        let receipt = Receipt { id, part, outcome, at: self.clock.now() };
+        let then = Box::new(move |result: Result<(), StoreError>| {
+            if let Err(error) = result {
+                tracing::error!(reply = id, %error, "what became of a reply could not be written");
+            }
+        });
+        self.store.write(Write::Receipt(receipt, then)).await;
+    }
+
+    fn note(&self, turn: Option<i64>, id: i64, reason: Reason) {
+        self.traces.note(turn.unwrap_or(id), reason, self.clock.now());
+    }
+}
+
+/// Why a part is not sent now.
+enum Held {
+    Stopped,
+    Expired,
+}
+
+fn failed(reason: Reason) -> ReceiptOutcome {
+    ReceiptOutcome::Failed { reason: reason.code() }
+}
+
+/// The message that a part is a reply to: the last one answered, on the first part only.
+fn reply_target(body: &ReplyBody, part: u32) -> Option<ReplyTarget> {
+    if part > 0 {
+        return None;
+    }
+    let message = body.answers.last()?;
+    let author = UserKey::decode(body.author.as_deref()?)?;
+    Some(ReplyTarget { message: message.as_str().into(), author })
+}
+
+/// The text of a part as the adapter renders it; as plain text if its markup was refused.
+fn rendered(
+    adapter: &dyn Adapter,
+    text: &str,
+    format: Format,
+) -> weirgate_sdk::answer::Rendered {
+    adapter.render().render(&markdown::parse(text, format))
+}
+
+#[cfg(test)]
+mod tests;

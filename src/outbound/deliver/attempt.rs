@@ -1,0 +1,245 @@
+//! One part of a reply on its way: intent, send, receipt, and what each outcome leads to.
+//!
+//! Owns the rules of repetition. A part whose outcome nobody knows is repeated only where the platform
+//! drops the second copy, or where the operator prefers a double to a gap.
+
+use std::{sync::Arc, time::Duration};
+
+use weirgate_sdk::{Adapter, MessageId, Outgoing, SendError, answer::Format};
+
+use super::{
+    ATTEMPTS, Held, RETRY_PAUSE, Reply, Shared, failed, micros, rendered, reply_target, turn_id,
+};
+use crate::{
+    clock::{Tick, millis},
+    outbound::config::OnUnknown,
+    reason::Reason,
+    store::{ReceiptOutcome, Write, commit},
+    telemetry::metrics,
+};
+
+/// A part.
+pub(super) struct Part<'a> {
+    pub(super) adapter: &'a dyn Adapter,
+    pub(super) reply: &'a Reply,
+    pub(super) text: &'a str,
+    pub(super) index: u32,
+    pub(super) count: u32,
+}
+
+/// What became of a part.
+pub(super) enum Outcome {
+    /// The platform has it.
+    Delivered,
+    /// Nobody knows, and it is not repeated; the other parts follow.
+    Doubtful,
+    /// The reply is given up.
+    GivenUp,
+    /// The gateway stops.
+    Stopped,
+}
+
+/// What to do after a failed send.
+enum Next {
+    Again(Duration),
+    Plain,
+    Doubtful,
+    GiveUp(Reason),
+}
+
+/// What has been tried for one part.
+struct Tried {
+    format: Format,
+    intent_written: bool,
+    doubts: u32,
+    pause: Duration,
+    ready_written: bool,
+}
+
+impl Shared {
+    /// Sends one part until it is settled. `doubtful` says that an earlier part is.
+    pub(super) async fn send_part(
+        &self,
+        part: &Part<'_>,
+        frozen: &mut Tick,
+        doubtful: bool,
+    ) -> Outcome {
+        let reply = part.reply;
+        let capabilities = part.adapter.capabilities(&reply.key);
+        let mut tried = Tried {
+            format: reply.body.format,
+            intent_written: reply.intent_written,
+            doubts: reply.doubts,
+            pause: RETRY_PAUSE.0,
+            ready_written: false,
+        };
+        loop {
+            match self.wait_for_pace(reply, part.index > 0, capabilities, frozen).await {
+                Ok(()) => {}
+                Err(Held::Stopped) => return Outcome::Stopped,
+                Err(Held::Expired) => {
+                    self.note(reply.turn, reply.id, Reason::ReplyExpired);
+                    let reason = Reason::ReplyExpired.code();
+                    self.settle(reply.id, part.index, ReceiptOutcome::Expired { reason }).await;
+                    return Outcome::GivenUp;
+                }
+            }
+            if !tried.intent_written && !self.write_intent(reply.id, part.index).await {
+                // The store is away. Nothing may be sent that it does not know of.
+                if !self.pause(&mut tried).await {
+                    return Outcome::Stopped;
+                }
+                continue;
+            }
+            tried.intent_written = true;
+            let outgoing = outgoing(part, tried.format);
+            let timer = metrics::send_timer();
+            let sent = part.adapter.send(outgoing).await;
+            timer.observe();
+            metrics::sent(&reply.key.platform, sent.as_ref().map(|_| ()));
+            let error = match sent {
+                Ok(sent) => {
+                    self.delivered(part, sent.message, doubtful).await;
+                    return Outcome::Delivered;
+                }
+                Err(SendError::NotModified) => {
+                    self.delivered(part, None, doubtful).await;
+                    return Outcome::Delivered;
+                }
+                Err(error) => error,
+            };
+            tracing::debug!(turn = %turn_id(reply.turn.unwrap_or(reply.id)), part = part.index,
+                %error, "a part was not delivered");
+            match self.next(part, &error, capabilities.idempotent, &mut tried) {
+                Next::Again(pause) => {
+                    if !self.sleep_until(self.clock.tick().saturating_add(micros(pause))).await {
+                        return Outcome::Stopped;
+                    }
+                    self.ready_again(part, &error, &mut tried).await;
+                }
+                Next::Plain => tried.format = Format::Plain,
+                Next::Doubtful => {
+                    self.note(reply.turn, reply.id, Reason::SendUnknown);
+                    let reason = Reason::SendUnknown.code();
+                    self.settle(reply.id, part.index, ReceiptOutcome::Unknown { reason }).await;
+                    return Outcome::Doubtful;
+                }
+                Next::GiveUp(reason) => {
+                    tracing::warn!(reply = reply.id, %error, "a reply is given up");
+                    self.note(reply.turn, reply.id, reason);
+                    self.settle(reply.id, part.index, failed(reason)).await;
+                    return Outcome::GivenUp;
+                }
+            }
+        }
+    }
+
+    fn next(
+        &self,
+        part: &Part<'_>,
+        error: &SendError,
+        idempotent: bool,
+        tried: &mut Tried,
+    ) -> Next {
+        let reply = part.reply;
+        match error {
+            SendError::RateLimited { after, scope } => {
+                self.note(reply.turn, reply.id, Reason::SendRateLimited);
+                let capabilities = part.adapter.capabilities(&reply.key);
+                self.with_governor(&reply.key, capabilities, |governor, now| {
+                    governor.freeze(reply.conversation, *scope, *after, now);
+                });
+                Next::Again(Duration::ZERO)
+            }
+            SendError::Unavailable(_) => Next::Again(grow(&mut tried.pause)),
+            SendError::BadFormat(_) if tried.format != Format::Plain => {
+                self.note(reply.turn, reply.id, Reason::FormattedPlain);
+                Next::Plain
+            }
+            SendError::Ambiguous(_) => {
+                tried.doubts += 1;
+                let repeat = idempotent || self.output.on_unknown == OnUnknown::Resend;
+                if repeat && tried.doubts < ATTEMPTS {
+                    self.note(reply.turn, reply.id, Reason::Resent);
+                    metrics::resent();
+                    Next::Again(grow(&mut tried.pause))
+                } else {
+                    Next::Doubtful
+                }
+            }
+            SendError::Forbidden(_) => Next::GiveUp(Reason::SendForbidden),
+            SendError::Gone(_) | SendError::Migrated { .. } => Next::GiveUp(Reason::SendGone),
+            SendError::Expired => Next::GiveUp(Reason::ReplyExpired),
+            SendError::TooLong
+            | SendError::BadFormat(_)
+            | SendError::NotModified
+            | SendError::Rejected(_) => Next::GiveUp(Reason::SendFailed),
+        }
+    }
+
+    /// After a send that certainly did not arrive, the row goes back to ready: a crash in the pause must
+    /// not count as an unknown outcome.
+    async fn ready_again(&self, part: &Part<'_>, error: &SendError, tried: &mut Tried) {
+        if matches!(error, SendError::Ambiguous(_)) {
+            return;
+        }
+        tried.intent_written = false;
+        if std::mem::replace(&mut tried.ready_written, true) {
+            return;
+        }
+        let after = match error {
+            SendError::RateLimited { after, .. } => millis(*after),
+            _ => 0,
+        };
+        let due_at = self.clock.now().saturating_add(after);
+        let reason = Reason::SendRetried.code();
+        self.settle(part.reply.id, part.index, ReceiptOutcome::Retry { due_at, reason }).await;
+    }
+
+    async fn delivered(&self, part: &Part<'_>, message: Option<MessageId>, doubtful: bool) {
+        let last = part.index + 1 == part.count;
+        let outcome = if last && doubtful {
+            ReceiptOutcome::Unknown { reason: Reason::SendUnknown.code() }
+        } else {
+            let message = message.map(|id| id.as_str().to_owned());
+            ReceiptOutcome::Sent { message, last }
+        };
+        self.settle(part.reply.id, part.index, outcome).await;
+    }
+
+    async fn write_intent(&self, id: i64, part: u32) -> bool {
+        let written = commit(&self.store, |then| Write::Intent { id, part, then }).await;
+        if let Err(error) = &written {
+            tracing::error!(reply = id, %error, "an intent to send could not be written; waiting");
+        }
+        written.is_ok()
+    }
+
+    async fn pause(&self, tried: &mut Tried) -> bool {
+        let pause = grow(&mut tried.pause);
+        self.sleep_until(self.clock.tick().saturating_add(micros(pause))).await
+    }
+}
+
+/// The present pause; the next one is twice as long, up to the longest.
+fn grow(pause: &mut Duration) -> Duration {
+    let present = *pause;
+    *pause = (present * 2).min(RETRY_PAUSE.1);
+    present
+}
+
+fn outgoing(part: &Part<'_>, format: Format) -> Outgoing {
+    let reply = part.reply;
+    let answers = reply.body.answers.iter().map(|id| MessageId::from(id.as_str())).collect();
+    Outgoing {
+        id: reply.id,
+        part: part.index,
+        parts: part.count,
+        conversation: (*reply.key).clone(),
+        turn: reply.turn.map(|turn| Arc::from(turn_id(turn))),
+        answers,
+        rendered: rendered(part.adapter, part.text, format),
+        reply: reply_target(&reply.body, part.index),
+        reply_context: reply.body.reply_context.clone(),
+    }
+}

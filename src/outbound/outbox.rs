@@ -1,0 +1,179 @@
+//! The outbox in memory: one bounded queue of replies for each conversation, and who works on it.
+//!
+//! Owns the order of replies and their overflow. A reply that has begun is never dropped. What is here
+//! is in the store as well; after a crash the store's rows are taken up again.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::Arc,
+};
+
+use parking_lot::Mutex;
+use weirgate_sdk::ConversationKey;
+
+use crate::{clock::Tick, inbound::config::OverflowStrategy, store::ReplyBody};
+
+/// A reply that waits to be sent.
+#[derive(Debug)]
+pub struct Reply {
+    /// The outbox row.
+    pub id: i64,
+    /// The conversation's number.
+    pub conversation: i64,
+    /// The conversation's key.
+    pub key: Arc<ConversationKey>,
+    /// The turn.
+    pub turn: Option<i64>,
+    /// The body.
+    pub body: ReplyBody,
+    /// The next part to send.
+    pub part: u32,
+    /// The intent of that part is already written.
+    pub intent_written: bool,
+    /// That part may have been sent before a crash; how often that has happened.
+    pub doubts: u32,
+    /// When it was made, or taken up after a start: the age counts from here.
+    pub since: Tick,
+    /// Not before this.
+    pub due: Tick,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    waiting: VecDeque<Reply>,
+    /// Somebody delivers from this queue.
+    worked: bool,
+}
+
+/// What a push led to.
+#[derive(Debug)]
+pub struct Pushed {
+    /// The queue has nobody who delivers: start one.
+    pub start: bool,
+    /// This reply does not fit: it, or an older one that has not begun, is given up.
+    pub overflow: Option<Reply>,
+}
+
+/// The queues of all conversations.
+#[derive(Debug)]
+pub struct Outbox {
+    max_size: usize,
+    overflow: OverflowStrategy,
+    queues: Mutex<HashMap<i64, Queue>>,
+}
+
+impl Outbox {
+    /// Empty queues of at most `max_size` replies each.
+    #[must_use]
+    pub fn new(max_size: usize, overflow: OverflowStrategy) -> Self {
+        Self { max_size, overflow, queues: Mutex::default() }
+    }
+
+    /// Appends a reply.
+    pub fn push(&self, reply: Reply) -> Pushed {
+        let mut queues = self.queues.lock();
+        let queue = queues.entry(reply.conversation).or_default();
+        let mut overflow = None;
+        if queue.waiting.len() >= self.max_size {
+            overflow = match self.overflow {
+                OverflowStrategy::DropNewest => {
+                    return Pushed { start: false, overflow: Some(reply) };
+                }
+                _ => queue.waiting.pop_front(),
+            };
+        }
+        queue.waiting.push_back(reply);
+        let start = !std::mem::replace(&mut queue.worked, true);
+        Pushed { start, overflow }
+    }
+
+    /// The next reply of a conversation for the one who works on it. `None` ends the work: a later push
+    /// asks for somebody new.
+    pub fn take(&self, conversation: i64) -> Option<Reply> {
+        let mut queues = self.queues.lock();
+        let next = queues.get_mut(&conversation).and_then(|queue| queue.waiting.pop_front());
+        if next.is_none() {
+            queues.remove(&conversation);
+            if queues.capacity() > 1_024 && queues.len() * 8 < queues.capacity() {
+                queues.shrink_to_fit();
+            }
+        }
+        next
+    }
+
+    /// Replies that wait, without those being delivered.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.queues.lock().values().map(|queue| queue.waiting.len()).sum()
+    }
+
+    /// Whether nothing waits and nobody works.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.queues.lock().is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reply(id: i64, conversation: i64) -> Reply {
+        let key = ConversationKey {
+            platform: "p".into(),
+            account: "a".into(),
+            conversation: conversation.to_string().into(),
+            thread: None,
+        };
+        let body = ReplyBody {
+            text: "x".into(),
+            format: weirgate_sdk::answer::Format::Plain,
+            parts: Vec::new(),
+            answers: Vec::new(),
+            author: None,
+            reply_context: None,
+            pauses: Vec::new(),
+        };
+        Reply {
+            id,
+            conversation,
+            key: Arc::new(key),
+            turn: None,
+            body,
+            part: 0,
+            intent_written: false,
+            doubts: 0,
+            since: 0,
+            due: 0,
+        }
+    }
+
+    #[test]
+    fn one_worker_for_each_conversation_and_order_within() {
+        let outbox = Outbox::new(10, OverflowStrategy::DropOldest);
+        assert!(outbox.push(reply(1, 7)).start);
+        assert!(!outbox.push(reply(2, 7)).start);
+        assert!(outbox.push(reply(3, 8)).start);
+        let taken: Vec<i64> = std::iter::from_fn(|| outbox.take(7)).map(|reply| reply.id).collect();
+        assert_eq!(taken, [1, 2]);
+        assert!(outbox.push(reply(4, 7)).start, "the worker left");
+        assert_eq!(outbox.len(), 2);
+    }
+
+    #[test]
+    fn overflow_takes_whole_replies_that_have_not_begun() {
+        let oldest = Outbox::new(2, OverflowStrategy::DropOldest);
+        oldest.push(reply(1, 7));
+        assert_eq!(oldest.take(7).map(|begun| begun.id), Some(1));
+        oldest.push(reply(2, 7));
+        oldest.push(reply(3, 7));
+        let pushed = oldest.push(reply(4, 7));
+        assert_eq!(pushed.overflow.map(|dropped| dropped.id), Some(2));
+
+        let newest = Outbox::new(1, OverflowStrategy::DropNewest);
+        newest.push(reply(1, 7));
+        let pushed = newest.push(reply(2, 7));
+        assert_eq!(pushed.overflow.map(|dropped| dropped.id), Some(2));
+        assert_eq!(newest.take(7).map(|kept| kept.id), Some(1));
+    }
+}

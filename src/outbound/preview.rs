@@ -1,0 +1,222 @@
+//! Shows an answer while it is being written.
+//!
+//! Owns the pace of previews: whole grapheme clusters, at most one piece each interval, coalescing what
+//! has come. A preview is cosmetic: it is left out when it would cost the final text its place, and
+//! given up at the first error. It never decides what the answer is.
+
+use std::{
+    sync::Arc,
+    time::Duration,
+};
+
+use parking_lot::Mutex;
+use tokio::{sync::Notify, task::JoinHandle};
+use unicode_segmentation::UnicodeSegmentation;
+use weirgate_sdk::{
+    Adapter, ConversationKey, Preview, PreviewStart, SendError, Streaming, answer::Format,
+};
+
+use super::{config::StreamingOutput, deliver::Deliverer, markdown};
+
+/// How long the end of a turn waits for the last preview.
+const LAST_PIECE: Duration = Duration::from_secs(1);
+
+#[derive(Debug, Default)]
+struct Shown {
+    attempt: u32,
+    text: String,
+    ended: bool,
+}
+
+/// The writing end: the turn puts the text so far in here.
+#[derive(Debug, Clone, Default)]
+pub struct Board {
+    shown: Arc<Mutex<Shown>>,
+    changed: Arc<Notify>,
+}
+
+impl Board {
+    /// A new attempt begins: what was shown is to be replaced.
+    pub fn restart(&self, attempt: u32) {
+        *self.shown.lock() = Shown { attempt, ..Shown::default() };
+        self.changed.notify_one();
+    }
+
+    /// More text, already filtered.
+    pub fn push(&self, text: &str) {
+        if !text.is_empty() {
+            self.shown.lock().text.push_str(text);
+            self.changed.notify_one();
+        }
+    }
+
+    /// The text so far.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.shown.lock().text.clone()
+    }
+
+    fn end(&self) {
+        self.shown.lock().ended = true;
+        self.changed.notify_one();
+    }
+}
+
+/// What a preview needs to know.
+pub struct Setting {
+    /// The adapter that shows it.
+    pub adapter: Arc<dyn Adapter>,
+    /// The conversation's number.
+    pub conversation: i64,
+    /// What it belongs to.
+    pub start: PreviewStart,
+    /// The pace that the operator set.
+    pub pace: StreamingOutput,
+    /// Who keeps the account's budget.
+    pub deliverer: Deliverer,
+}
+
+impl std::fmt::Debug for Setting {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Setting").field("start", &self.start).finish_non_exhaustive()
+    }
+}
+
+/// A preview that is being shown.
+#[derive(Debug)]
+pub struct Showing {
+    board: Board,
+    task: JoinHandle<()>,
+}
+
+impl Showing {
+    /// Begins to show what is put on the board.
+    #[must_use]
+    pub fn begin(board: Board, setting: Setting) -> Self {
+        let task = tokio::spawn(show(board.clone(), setting));
+        Self { board, task }
+    }
+
+    /// Ends the preview, with its last piece. Bounded in time, so that it cannot hold up the answer.
+    pub async fn end(mut self) {
+        self.board.end();
+        if tokio::time::timeout(LAST_PIECE, &mut self.task).await.is_err() {
+            self.task.abort();
+        }
+    }
+}
+
+impl Drop for Showing {
+    fn drop(&mut self) {
+        // A turn that was cancelled or panicked leaves no preview behind.
+        self.task.abort();
+    }
+}
+
+async fn show(board: Board, setting: Setting) {
+    let Some(streams) = setting.adapter.streams() else {
+        return;
+    };
+    let interval = interval(&setting);
+    let mut open: Option<(u32, Box<dyn Preview>)> = None;
+    let mut pushed = 0;
+    loop {
+        board.changed.notified().await;
+        let (attempt, text, ended) = {
+            let shown = board.shown.lock();
+            (shown.attempt, shown.text.clone(), shown.ended)
+        };
+        let visible = if ended { text.as_str() } else { whole_clusters(&text) };
+        if open.as_ref().is_some_and(|(of, _)| *of != attempt) {
+            open = None;
+            pushed = 0;
+        }
+        if worth_a_piece(visible, pushed, setting.pace.chunk_size, ended) {
+            if setting.deliverer.may_preview(setting.conversation, key(&setting)) {
+                let preview = match open.take() {
+                    Some((_, preview)) => preview,
+                    None => {
+                        let start = PreviewStart { attempt, ..setting.start.clone() };
+                        match streams.open(start).await {
+                            Ok(preview) => preview,
+                            Err(_) => return,
+                        }
+                    }
+                };
+                let Some(preview) = push(preview, visible).await else {
+                    return;
+                };
+                pushed = visible.len();
+                open = Some((attempt, preview));
+            } else {
+                crate::telemetry::metrics::reason(crate::reason::Reason::StreamShed);
+            }
+        }
+        if ended {
+            break;
+        }
+        tokio::time::sleep(interval).await;
+        if pushed < visible.len() {
+            // What was left out now is shown with what comes next, or at the end.
+            board.changed.notify_one();
+        }
+    }
+    if let Some((_, preview)) = open {
+        preview.finish().await;
+    }
+}
+
+fn key(setting: &Setting) -> &ConversationKey {
+    &setting.start.conversation
+}
+
+/// Shows a text; gives the preview back unless it is to be given up.
+async fn push(mut preview: Box<dyn Preview>, text: &str) -> Option<Box<dyn Preview>> {
+    match preview.push(&markdown::parse(text, Format::Markdown)).await {
+        Ok(()) | Err(SendError::NotModified | SendError::RateLimited { .. }) => Some(preview),
+        Err(_) => None,
+    }
+}
+
+/// Whether what is new since `pushed` bytes is worth a piece.
+fn worth_a_piece(visible: &str, pushed: usize, chunk_size: usize, ended: bool) -> bool {
+    let Some(fresh) = visible.get(pushed..).filter(|fresh| !fresh.trim().is_empty()) else {
+        return false;
+    };
+    ended || fresh.graphemes(true).take(chunk_size).count() >= chunk_size
+}
+
+/// The text without its last grapheme cluster, which may still grow.
+fn whole_clusters(text: &str) -> &str {
+    let last = text.grapheme_indices(true).next_back().map_or(0, |(index, _)| index);
+    text.get(..last).unwrap_or_default()
+}
+
+fn interval(setting: &Setting) -> Duration {
+    let platform = match setting.adapter.capabilities(key(setting)).streaming {
+        Streaming::Edit { min_interval } | Streaming::Draft { min_interval, .. } => min_interval,
+        Streaming::None | Streaming::Delta | Streaming::Replace { .. } => Duration::ZERO,
+    };
+    platform.max(setting.pace.chunk_interval)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_growing_cluster_is_held_back() {
+        assert_eq!(whole_clusters("ab👩"), "ab");
+        assert_eq!(whole_clusters("ab👩\u{200d}👧 "), "ab👩\u{200d}👧");
+        assert_eq!(whole_clusters(""), "");
+    }
+
+    #[test]
+    fn pieces_are_coalesced() {
+        assert!(!worth_a_piece("abc", 0, 4, false));
+        assert!(worth_a_piece("abcd", 0, 4, false));
+        assert!(!worth_a_piece("abcd", 2, 4, false));
+        assert!(worth_a_piece("abcd", 2, 4, true));
+        assert!(!worth_a_piece("abcd  ", 4, 1, true), "white space alone is nothing to show");
+    }
+}

@@ -1,0 +1,72 @@
+//! The audit record: made by a decision, written in the transaction of its effect.
+//!
+//! Owns the event values and the only way to an [`Audit`] row. It never writes by itself.
+
+use weirgate_sdk::Timestamp;
+
+use super::{Actor, Capability, Scope};
+use crate::store::{Audit, Effect};
+
+/// What a record is about. The texts are stored: they never change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AuditEvent {
+    /// Somebody was refused.
+    PermissionDenied,
+    /// A command was refused.
+    CommandBlocked,
+    /// A conversation's context was reset.
+    ContextReset,
+    /// Another person's turn was stopped.
+    TurnStopped,
+}
+
+impl AuditEvent {
+    /// The stored text.
+    #[must_use]
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::PermissionDenied => "permission_denied",
+            Self::CommandBlocked => "command_blocked",
+            Self::ContextReset => "context_reset",
+            Self::TurnStopped => "turn_stopped",
+        }
+    }
+}
+
+/// A record on its way into the store.
+#[derive(Debug)]
+#[must_use = "a decision that is not written down cannot be accounted for"]
+pub struct AuditRecord(Audit);
+
+impl AuditRecord {
+    pub(super) fn new(
+        event: AuditEvent,
+        actor: Actor,
+        scope: Scope,
+        target: String,
+        turn: i64,
+        capability: Capability,
+        at: Timestamp,
+    ) -> Self {
+        let conversation = match scope {
+            Scope::Conversation(id) => id,
+            Scope::Own | Scope::Global => 0,
+        };
+        let details = format!("{{\"role\":\"{:?}\",\"capability\":\"{:?}\"}}", actor.role, capability);
+        Self(Audit {
+            event: event.code(),
+            operator: actor.person,
+            target,
+            conversation,
+            turn,
+            details,
+            at,
+        })
+    }
+}
+
+impl From<AuditRecord> for Effect {
+    fn from(record: AuditRecord) -> Self {
+        Self::Audit(record.0)
+    }
+}

@@ -1,0 +1,111 @@
+//! The decision: may this actor use this capability in this scope?
+//!
+//! Owns [`Proof`], which only [`decide`] makes. It never looks anything up; the actor's role was found
+//! before, from what is current when the action runs.
+
+use weirgate_sdk::Timestamp;
+
+use super::{Capability, Role, audit::{AuditEvent, AuditRecord}};
+
+/// Who wants to act.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Actor {
+    /// The person's number in the store.
+    pub person: i64,
+    /// The role in the conversation.
+    pub role: Role,
+    /// Owns the whole gateway, not only a conversation.
+    pub global_owner: bool,
+}
+
+/// Where an action has its effect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// The actor's own things: his turns, his preferences.
+    Own,
+    /// A conversation, by its number.
+    Conversation(i64),
+    /// The whole gateway: needs a global owner, whatever the role.
+    Global,
+}
+
+/// Shows that somebody was allowed to do something. Cannot be copied, stored or made by hand: an effect
+/// that needs a right takes it as an argument.
+#[derive(Debug)]
+#[must_use]
+pub struct Proof {
+    actor: Actor,
+    capability: Capability,
+    scope: Scope,
+    at: Timestamp,
+}
+
+impl Proof {
+    /// Who was allowed.
+    #[must_use]
+    pub fn actor(&self) -> Actor {
+        self.actor
+    }
+
+    /// What was allowed.
+    #[must_use]
+    pub fn capability(&self) -> Capability {
+        self.capability
+    }
+
+    /// Where.
+    #[must_use]
+    pub fn scope(&self) -> Scope {
+        self.scope
+    }
+
+    /// The record of the action that the proof is spent on; written in the effect's transaction.
+    pub fn record(self, event: AuditEvent, target: String, turn: i64) -> AuditRecord {
+        AuditRecord::new(event, self.actor, self.scope, target, turn, self.capability, self.at)
+    }
+}
+
+/// Shows that somebody was not allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Denial {
+    actor: Actor,
+    missing: Capability,
+    scope: Scope,
+    at: Timestamp,
+}
+
+impl Denial {
+    /// What was missing. Empty when only a global owner may.
+    #[must_use]
+    pub fn missing(&self) -> Capability {
+        self.missing
+    }
+
+    /// The record of the refusal.
+    pub fn record(self, event: AuditEvent, target: String, turn: i64) -> AuditRecord {
+        AuditRecord::new(event, self.actor, self.scope, target, turn, self.missing, self.at)
+    }
+}
+
+/// Decides.
+///
+/// # Errors
+/// A [`Denial`] that says what is missing. No rule means no.
+pub fn decide(
+    actor: Actor,
+    capability: Capability,
+    scope: Scope,
+    at: Timestamp,
+) -> Result<Proof, Denial> {
+    let held = actor.role.capabilities();
+    let missing = capability - held;
+    let global_refused = scope == Scope::Global && !actor.global_owner;
+    if missing.is_empty() && !global_refused {
+        Ok(Proof { actor, capability, scope, at })
+    } else {
+        Err(Denial { actor, missing, scope, at })
+    }
+}
+
+#[cfg(test)]
+mod tests;

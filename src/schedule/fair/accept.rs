@@ -1,0 +1,172 @@
+//! What changes the waiting entries from outside: push, recall, edit, cancel.
+//! Owns the overflow rules. Never drops what was taken, and never drops without counting.
+
+use super::policy::{Overflow, Pushed};
+use super::{MAX_WAITING_COMMANDS, Scheduler};
+use crate::inbound::queue::{Entry, Kind, QueueKey, Room, State, shrink};
+use crate::schedule::bucket::Tick;
+
+impl Scheduler {
+    /// Takes in one accepted entry. Its age counts from now.
+    pub fn push(&mut self, now: Tick, entry: Entry) -> Pushed {
+        self.advance(now);
+        if entry.kind == Kind::Now {
+            return self.push_command(entry);
+        }
+        let found = self.backlog.find(&entry.key);
+        if let Some(hold) = found.and_then(|queue| self.backlog.queues[queue].hold_mut()) {
+            // Order: what came before it is still in the journal.
+            hold.last = hold.last.max(entry.id);
+            return Pushed::Held;
+        }
+        let waiting = found.map_or(0, |queue| self.backlog.queues[queue].list.len);
+        let mut displaced = Vec::new();
+        if waiting >= self.policy.max_queue_size || self.total_full() {
+            match (self.policy.overflow, found) {
+                (Overflow::Block, _) => return self.hold(entry.key, entry.id),
+                (Overflow::DropOldest, Some(queue)) if waiting > 0 => {
+                    displaced = self.drop_oldest(queue);
+                }
+                (Overflow::DropOldest | Overflow::DropNewest, _) => return Pushed::Refused,
+            }
+        }
+        let queue = self.backlog.open(entry.key);
+        let record = &self.backlog.queues[queue];
+        let run_is_closed = match record.state {
+            State::Running => true,
+            State::Ready { .. } => {
+                record.run < record.list.len || record.run >= self.policy.messages_per_request
+            }
+            State::Idle | State::Quiet(_) => false,
+        };
+        self.append(queue, entry);
+        if !displaced.is_empty() || !run_is_closed {
+            self.settle(queue);
+        }
+        if displaced.is_empty() {
+            Pushed::Queued
+        } else {
+            Pushed::Displaced(displaced)
+        }
+    }
+
+    fn push_command(&mut self, entry: Entry) -> Pushed {
+        if self.total_full() {
+            return Pushed::Refused;
+        }
+        let user = self.people.open(entry.person);
+        let mut list = self.people.users[user].commands;
+        if list.len >= MAX_WAITING_COMMANDS {
+            return Pushed::Refused;
+        }
+        let queue = self.backlog.open(entry.key);
+        self.backlog.queues[queue].now += 1;
+        self.slots.insert(entry.id, (user, queue));
+        let room = self.room();
+        self.backlog.append(&mut list, queue, entry, room);
+        self.people.users[user].commands = list;
+        self.seat_commands(user);
+        Pushed::Queued
+    }
+
+    /// Appends to a queue's own list.
+    pub(super) fn append(&mut self, queue: u32, entry: Entry) {
+        let mut list = self.backlog.queues[queue].list;
+        let room = self.room();
+        self.backlog.append(&mut list, queue, entry, room);
+        self.backlog.queues[queue].list = list;
+    }
+
+    fn room(&self) -> Room {
+        Room {
+            now: self.now,
+            max_bytes: self.policy.max_bytes,
+        }
+    }
+
+    /// Makes room for one entry: drops one, or as many as a smaller limit asks for.
+    fn drop_oldest(&mut self, queue: u32) -> Vec<i64> {
+        let mut dropped = Vec::new();
+        let mut list = self.backlog.queues[queue].list;
+        while dropped.is_empty() || list.len >= self.policy.max_queue_size {
+            let Some(node) = self.backlog.pop(&mut list) else {
+                break;
+            };
+            self.backlog.queues[queue].count_dropped(self.now);
+            dropped.push(node.id);
+        }
+        self.backlog.queues[queue].list = list;
+        dropped
+    }
+
+    /// Recalls one waiting entry. False if it does not wait in memory: it runs, has run, or was
+    /// left in the journal by `block`.
+    pub fn remove(&mut self, key: &QueueKey, id: i64) -> bool {
+        let Some(queue) = self.backlog.find(key) else {
+            return false;
+        };
+        let mut list = self.backlog.queues[queue].list;
+        if self.backlog.take_out(&mut list, id).is_some() {
+            self.backlog.queues[queue].list = list;
+            self.settle(queue);
+            return true;
+        }
+        let Some(user) = self.slot_of(queue, id) else {
+            return false;
+        };
+        let mut list = self.people.users[user].commands;
+        if self.backlog.take_out(&mut list, id).is_none() {
+            return false;
+        }
+        self.people.users[user].commands = list;
+        self.forget_command(queue, id);
+        self.seat_commands(user);
+        true
+    }
+
+    /// Puts an edited body in the place of a waiting entry's body. If only its id is in memory it
+    /// stays so. False if it does not wait in memory.
+    pub fn replace(&mut self, key: &QueueKey, id: i64, body: Box<str>) -> bool {
+        let Some(queue) = self.backlog.find(key) else {
+            return false;
+        };
+        let list = match self.slot_of(queue, id) {
+            Some(user) => self.people.users[user].commands,
+            None => self.backlog.queues[queue].list,
+        };
+        self.backlog.replace(&list, id, body, self.policy.max_bytes)
+    }
+
+    /// Takes out all that waits in a queue, oldest first. Commands in slots of their own stay, and
+    /// so does what `block` left in the journal: the caller ends it there, and a refill then finds
+    /// nothing.
+    pub fn cancel(&mut self, key: &QueueKey) -> Vec<i64> {
+        let Some(queue) = self.backlog.find(key) else {
+            return Vec::new();
+        };
+        let mut list = self.backlog.queues[queue].list;
+        let mut ids = Vec::with_capacity(list.len as usize);
+        while let Some(node) = self.backlog.pop(&mut list) {
+            ids.push(node.id);
+        }
+        self.backlog.queues[queue].list = list;
+        self.settle(queue);
+        ids
+    }
+
+    /// The person in whose slot a command of this queue waits.
+    fn slot_of(&self, queue: u32, id: i64) -> Option<u32> {
+        self.slots
+            .get(&id)
+            .filter(|slot| slot.1 == queue)
+            .map(|slot| slot.0)
+    }
+
+    /// Clears what is remembered of a command that left its slot.
+    pub(super) fn forget_command(&mut self, queue: u32, id: i64) {
+        self.slots.remove(&id);
+        shrink(&mut self.slots);
+        self.backlog.queues[queue].now -= 1;
+        self.backlog.release(queue);
+    }
+}

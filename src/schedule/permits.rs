@@ -1,0 +1,132 @@
+//! Permits for model requests: one limiter for each provider, shared by everything that asks it.
+//!
+//! Owns the waiting for a permit. Requests inside turns (retries, fallbacks) go before new turns, in the
+//! order in which they came. What the limiter decides is in `limiter`, without any clock.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+
+use super::limiter::{LimiterPolicy, ProviderLimiter};
+use crate::{
+    agent::model::Permits,
+    clock::{Clock, Tick},
+    telemetry::metrics,
+};
+
+struct Provider {
+    limiter: Mutex<ProviderLimiter>,
+    /// Whoever holds this is the next to get a permit; the others wait in order.
+    line: tokio::sync::Mutex<()>,
+    waiting: AtomicUsize,
+}
+
+/// The limiters of all providers.
+pub struct ProviderPermits {
+    clock: Clock,
+    providers: BTreeMap<String, Provider>,
+    changed: Arc<Notify>,
+}
+
+impl std::fmt::Debug for ProviderPermits {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ProviderPermits").finish_non_exhaustive()
+    }
+}
+
+/// Counts a waiting request for as long as it waits, also when it is cancelled.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl ProviderPermits {
+    /// Limiters with these policies. `changed` is notified when a pause may have ended early.
+    #[must_use]
+    pub fn new(
+        clock: Clock,
+        policies: impl IntoIterator<Item = (String, LimiterPolicy)>,
+        changed: Arc<Notify>,
+    ) -> Self {
+        let provider = |policy| Provider {
+            limiter: Mutex::new(ProviderLimiter::new(policy)),
+            line: tokio::sync::Mutex::default(),
+            waiting: AtomicUsize::new(0),
+        };
+        let providers =
+            policies.into_iter().map(|(name, policy)| (name, provider(policy))).collect();
+        Self { clock, providers, changed }
+    }
+
+    /// When a new turn could get its first permit. Turns under way that wait for one go first.
+    #[must_use]
+    pub fn earliest(&self, provider: &str) -> Tick {
+        let now = self.clock.tick();
+        let Some(provider) = self.providers.get(provider) else {
+            return now;
+        };
+        let earliest = provider.limiter.lock().earliest(now);
+        if provider.waiting.load(Ordering::Relaxed) > 0 { earliest.max(now + 1_000) } else { earliest }
+    }
+
+    /// Takes the first permit of a new turn, if it is there.
+    #[must_use]
+    pub fn try_take(&self, provider: &str) -> bool {
+        let now = self.clock.tick();
+        self.providers.get(provider).is_none_or(|provider| provider.limiter.lock().take(now))
+    }
+}
+
+#[async_trait]
+impl Permits for ProviderPermits {
+    async fn acquire(&self, provider: &str) {
+        let Some(provider) = self.providers.get(provider) else {
+            return;
+        };
+        provider.waiting.fetch_add(1, Ordering::Relaxed);
+        let _waiting = Waiting(&provider.waiting);
+        let _first = provider.line.lock().await;
+        loop {
+            let now = self.clock.tick();
+            let earliest = {
+                let mut limiter = provider.limiter.lock();
+                if limiter.take(now) {
+                    break;
+                }
+                limiter.earliest(now)
+            };
+            // At least a millisecond, so that rounding cannot make this spin.
+            let at = self.clock.instant(earliest.max(now + 1_000));
+            tokio::time::sleep_until(at).await;
+        }
+        self.changed.notify_one();
+    }
+
+    fn rate_limited(&self, name: &str, retry_after: Option<Duration>) {
+        if let Some(provider) = self.providers.get(name) {
+            let mut limiter = provider.limiter.lock();
+            limiter.rate_limited(self.clock.tick(), retry_after);
+            metrics::rate_interval(name, limiter.interval());
+        }
+    }
+
+    fn succeeded(&self, name: &str) {
+        if let Some(provider) = self.providers.get(name) {
+            let mut limiter = provider.limiter.lock();
+            limiter.succeeded(self.clock.tick());
+            metrics::rate_interval(name, limiter.interval());
+        }
+    }
+}

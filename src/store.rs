@@ -1,0 +1,263 @@
+//! The store: journal, history, settings and audit behind one trait.
+//!
+//! Owns the operations by which the state of a message changes (the five transactions of the journal)
+//! and the questions that the core asks. It never decides anything: what is dropped, answered or
+//! retried is the caller's business. `docs/decisions/` says why writes are values with a continuation.
+
+pub mod config;
+pub mod failpoint;
+pub mod record;
+pub mod sqlite;
+
+use std::{sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use weirgate_sdk::{AccountName, ConversationKey, Cursor, Platform, ThreadId, UserKey};
+
+pub use record::{
+    Accept, Accepted, Ambient, Audit, Begin, Body, Effect, End, EndState, Fate, Finish, History,
+    HistoryScope, NewReply, Part, PendingReply, Place, Receipt, ReceiptOutcome, ReplyBody, Role,
+    Shown, TurnState, Waiting,
+};
+
+/// Why the store did not do what was asked.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum StoreError {
+    /// The database refused or is away: disk full, file gone, time-out. Nothing was changed.
+    #[error("the database failed: {0}")]
+    Database(String),
+    /// Another process holds the lease under which this was to be written.
+    #[error("another process took over")]
+    Fenced,
+    /// The store is closed.
+    #[error("the store is closed")]
+    Closed,
+}
+
+/// Runs when an operation is committed or has failed, on the writer's thread: it must be short and must
+/// never block or wait for the store.
+pub type Then<T> = Box<dyn FnOnce(Result<T, StoreError>) + Send>;
+
+/// One operation on the journal. Operations are committed in the order in which they are handed in,
+/// many at once; each is atomic by itself.
+pub enum Write {
+    /// T1: messages, their dedupe keys and the adapter's cursor. One [`Accepted`] for each message.
+    Accept {
+        /// The platform of all messages.
+        platform: Platform,
+        /// The account of all messages.
+        account: AccountName,
+        /// The messages in order.
+        messages: Vec<Accept>,
+        /// Where the adapter goes on after a restart.
+        cursor: Option<Cursor>,
+        /// Told the outcome.
+        then: Then<Vec<Accepted>>,
+    },
+    /// T2: a turn begins; tells the number of the attempt, from 1.
+    Begin(Begin, Then<u32>),
+    /// T3: a turn ends with all its effects; tells the ids of the new outbox rows, in order.
+    Finish(Box<Finish>, Then<Vec<i64>>),
+    /// T4: a part of an answer is about to be sent.
+    Intent {
+        /// The outbox row.
+        id: i64,
+        /// The part, from 0.
+        part: u32,
+        /// Told the outcome.
+        then: Then<()>,
+    },
+    /// T5: what became of a part.
+    Receipt(Receipt, Then<()>),
+    /// Messages end without a turn: dropped, expired, recalled, refused; with the notices about it.
+    End {
+        /// The messages.
+        ends: Vec<End>,
+        /// Notices that are to be sent.
+        notices: Vec<NewReply>,
+        /// Told the ids of the notices' outbox rows.
+        then: Then<Vec<i64>>,
+    },
+    /// A waiting message was edited on the platform.
+    Amend {
+        /// The journal id.
+        id: i64,
+        /// The new body.
+        body: Box<str>,
+        /// Told the outcome.
+        then: Then<()>,
+    },
+    /// An unaddressed message that is kept as context.
+    Ambient(Box<Ambient>, Then<()>),
+    /// Effects that belong to no turn (a refusal that is audited).
+    Effects(Vec<Effect>, Then<()>),
+}
+
+impl std::fmt::Debug for Write {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.kind())
+    }
+}
+
+impl Write {
+    /// The operation's name in metrics and fail points.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Accept { .. } => "accept",
+            Self::Begin(..) => "begin",
+            Self::Finish(..) => "finish",
+            Self::Intent { .. } => "intent",
+            Self::Receipt(..) => "receipt",
+            Self::End { .. } => "end",
+            Self::Amend { .. } => "amend",
+            Self::Ambient(..) => "ambient",
+            Self::Effects(..) => "effects",
+        }
+    }
+}
+
+/// How the process before this one ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LastStop {
+    /// There was none: the store is new.
+    First,
+    /// It drained and closed the store.
+    Clean,
+    /// It was killed or crashed.
+    Unclean,
+}
+
+/// Which waiting messages are asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct WaitingFilter {
+    /// Only of this account (an interned id as in [`Waiting::account`]).
+    pub account: Option<u32>,
+    /// Only of this conversation.
+    pub conversation: Option<i64>,
+    /// Only of this person.
+    pub person: Option<i64>,
+}
+
+/// A database that holds the journal.
+///
+/// Reads see everything whose `then` has run. Every read is bounded in rows and in time.
+#[async_trait]
+pub trait Store: Send + Sync {
+    /// Hands in an operation. Waits only while the writer's bounded queue is full.
+    async fn write(&self, write: Write);
+
+    /// Hands in an operation from where nobody can wait. Gives it back when the queue is full or closed.
+    ///
+    /// # Errors
+    /// The operation itself, unchanged.
+    fn try_write(&self, write: Write) -> Result<(), Write>;
+
+    /// How the last process ended. From the first call on the store counts as in use.
+    async fn last_stop(&self) -> Result<LastStop, StoreError>;
+
+    /// Messages that were accepted and not ended, with journal ids above `after`, oldest first.
+    async fn waiting(
+        &self,
+        after: i64,
+        filter: WaitingFilter,
+        limit: usize,
+    ) -> Result<Vec<Waiting>, StoreError>;
+
+    /// The bodies of messages, in the order of `ids`; `None` for a message that is gone.
+    async fn bodies(&self, ids: &[i64]) -> Result<Vec<Option<Box<str>>>, StoreError>;
+
+    /// The newest waiting message of a conversation with this platform id, among the last 20,000 rows.
+    async fn find_waiting(
+        &self,
+        conversation: &ConversationKey,
+        message: &str,
+    ) -> Result<Option<Waiting>, StoreError>;
+
+    /// Answers that are not sent yet, with outbox ids above `after`, oldest first. Those that this process
+    /// made itself are among them; their ids are known to the caller.
+    async fn pending_replies(
+        &self,
+        after: i64,
+        limit: usize,
+    ) -> Result<Vec<PendingReply>, StoreError>;
+
+    /// The key of a conversation by its number.
+    async fn conversation(&self, id: i64) -> Result<Option<ConversationKey>, StoreError>;
+
+    /// The key of a person by its number.
+    async fn person(&self, id: i64) -> Result<Option<UserKey>, StoreError>;
+
+    /// The newest history rows of a scope since its last reset, oldest first: at most `limit` rows of
+    /// conversation, and of ambient messages at most `ambient.0`, none older than `ambient.1`. Ambient
+    /// messages belong to the conversation, whatever the scope; about the newest 1,000 are kept.
+    async fn history(
+        &self,
+        scope: HistoryScope,
+        limit: usize,
+        ambient: (usize, Duration),
+    ) -> Result<Vec<History>, StoreError>;
+
+    /// A person's preferences (`person`), or a conversation's settings (`conversation`).
+    async fn settings(&self, of: Place) -> Result<Vec<(String, String)>, StoreError>;
+
+    /// The stored cursor of an account.
+    async fn cursor(
+        &self,
+        platform: &Platform,
+        account: &AccountName,
+    ) -> Result<Option<Cursor>, StoreError>;
+
+    /// What became of a message: the one with this platform id (a person's, or one that the gateway
+    /// sent), or the newest one of this person in the conversation before the journal id `before`.
+    async fn fate(
+        &self,
+        conversation: i64,
+        message: Option<&str>,
+        person: i64,
+        before: i64,
+    ) -> Result<Option<Fate>, StoreError>;
+
+    /// Past messages of a conversation that is shown from the store, oldest first: those before the id
+    /// `before`, which is the smallest id of the page after this one. A message and the answer of the same id
+    /// are never in two pages, so there may be one row more than `limit`.
+    async fn shown(
+        &self,
+        conversation: &ConversationKey,
+        before: Option<i64>,
+        limit: usize,
+    ) -> Result<Vec<Shown>, StoreError>;
+
+    /// The thread of a conversation in which a message was last accepted, of those that are shown from the
+    /// store. The thread in `conversation` itself does not matter.
+    async fn newest_thread(
+        &self,
+        conversation: &ConversationKey,
+    ) -> Result<Option<ThreadId>, StoreError>;
+
+    /// A key that stays the same as long as the store does, made at its creation.
+    async fn secret(&self) -> Result<[u8; 32], StoreError>;
+
+    /// Whether a write goes through now. Used by the readiness check; bounded to 2 seconds.
+    async fn healthy(&self) -> Result<(), StoreError>;
+
+    /// Writes what is queued, marks the stop as clean and closes. Operations after that fail.
+    async fn close(&self);
+}
+
+/// Hands in an operation and waits until it is committed.
+///
+/// # Errors
+/// The store's error.
+pub async fn commit<T: Send + 'static>(
+    store: &Arc<dyn Store>,
+    write: impl FnOnce(Then<T>) -> Write,
+) -> Result<T, StoreError> {
+    let (sender, receiver) = tokio::sync::oneshot::channel();
+    let then: Then<T> = Box::new(move |result| {
+        // The caller may have been cancelled; the operation stands all the same.
+        let _ = sender.send(result);
+    });
+    store.write(write(then)).await;
+    receiver.await.unwrap_or(Err(StoreError::Closed))
+}

@@ -1,0 +1,476 @@
+//! What is written to and read from the store, as values.
+//!
+//! Owns the shapes of rows and of the versioned JSON inside them. It never touches a database.
+
+use serde::{Deserialize, Serialize};
+use weirgate_sdk::{
+    answer::Format, ChatKind, ConversationKey, PlatformRole, ReplyContext, Segment, SenderKind,
+    Timestamp, UserKey,
+};
+
+/// The body of a waiting message: compact JSON with short keys, because it stays in memory while the
+/// message waits. Absent keys are defaults. A new key is optional; a key never changes its meaning.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Body {
+    /// The platform's message id.
+    #[serde(rename = "i")]
+    pub message: String,
+    /// The sender's name.
+    #[serde(rename = "n", default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// The text, if the message is nothing but text.
+    #[serde(rename = "t", default, skip_serializing_if = "String::is_empty")]
+    pub text: String,
+    /// The segments, if it is more than text.
+    #[serde(rename = "s", default, skip_serializing_if = "Vec::is_empty")]
+    pub segments: Vec<Segment>,
+    /// The chat is a group.
+    #[serde(rename = "g", default, skip_serializing_if = "std::ops::Not::not")]
+    pub group: bool,
+    /// The sender's standing on the platform.
+    #[serde(rename = "r", default, skip_serializing_if = "is_default")]
+    pub role: PlatformRole,
+    /// What stands behind the sender.
+    #[serde(rename = "k", default, skip_serializing_if = "is_default")]
+    pub kind: SenderKind,
+    /// The id of the message that it answers.
+    #[serde(rename = "q", default, skip_serializing_if = "Option::is_none")]
+    pub reply_to: Option<String>,
+    /// What answering it needs.
+    #[serde(rename = "c", default, skip_serializing_if = "Option::is_none")]
+    pub reply_context: Option<ReplyContext>,
+    /// The message was too long to be kept; only this fact and its sender are.
+    #[serde(rename = "x", default, skip_serializing_if = "std::ops::Not::not")]
+    pub too_large: bool,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+impl Body {
+    /// The kind of chat.
+    #[must_use]
+    pub fn chat(&self) -> ChatKind {
+        if self.group { ChatKind::Group } else { ChatKind::Private }
+    }
+}
+
+/// How a message is queued; small numbers, stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// The conversation's number, or 0 for a person's own settings.
+    pub conversation: i64,
+    /// The person's number, or 0 for a conversation's settings.
+    pub person: i64,
+}
+
+/// A message to be accepted.
+#[derive(Debug, Clone)]
+pub struct Accept {
+    /// Where.
+    pub conversation: ConversationKey,
+    /// Who.
+    pub person: UserKey,
+    /// The adapter's dedupe key.
+    pub event: Box<str>,
+    /// Until when an equal key is the same event.
+    pub event_until: Timestamp,
+    /// When it was received.
+    pub at: Timestamp,
+    /// How it is queued: kind and lane as [`crate::inbound::route::Route::code`] writes them.
+    pub route: u8,
+    /// Priority inside the lane, -8 to 8.
+    pub priority: i8,
+    /// The conversation is shown from the store, so the row must be findable by conversation.
+    pub shown: bool,
+    /// The [`Body`] as JSON.
+    pub body: Box<str>,
+}
+
+/// What became of one message of an accept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Accepted {
+    /// The journal id: its own, or that of the row accepted earlier if `duplicate`.
+    pub id: i64,
+    /// The account's number.
+    pub account: u32,
+    /// The conversation's number.
+    pub conversation: i64,
+    /// The person's number.
+    pub person: i64,
+    /// An equal event was accepted before; nothing was written.
+    pub duplicate: bool,
+}
+
+/// A message that was accepted and has not ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waiting {
+    /// The journal id.
+    pub id: i64,
+    /// The account's number.
+    pub account: u32,
+    /// The conversation's number.
+    pub conversation: i64,
+    /// The person's number.
+    pub person: i64,
+    /// When it was received.
+    pub at: Timestamp,
+    /// As in [`Accept::route`].
+    pub route: u8,
+    /// As in [`Accept::priority`].
+    pub priority: i8,
+    /// How often a turn for it has begun.
+    pub attempts: u32,
+    /// The [`Body`] as JSON.
+    pub body: Box<str>,
+}
+
+/// A turn begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Begin {
+    /// The turn: the journal id of its first message.
+    pub turn: i64,
+    /// Now.
+    pub at: Timestamp,
+}
+
+/// How a turn ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TurnState {
+    /// It did what was asked.
+    Done,
+    /// It failed; the person was told.
+    Failed,
+    /// It was stopped.
+    Cancelled,
+}
+
+/// A turn ends.
+#[derive(Debug, Clone)]
+pub struct Finish {
+    /// The turn: the journal id of its first message.
+    pub turn: i64,
+    /// A [`Begin`] was written for it, so its row is to be closed.
+    pub begun: bool,
+    /// The messages that it took, oldest first.
+    pub members: Vec<i64>,
+    /// How it ended.
+    pub state: TurnState,
+    /// The reason code if it did not end well.
+    pub reason: Option<&'static str>,
+    /// History rows to append, in order.
+    pub history: Vec<History>,
+    /// Where the history belongs.
+    pub scope: HistoryScope,
+    /// Answers, in order. The first gets the turn's id.
+    pub replies: Vec<NewReply>,
+    /// Everything else that it changes, after the history was appended: a reset hides this turn too.
+    pub effects: Vec<Effect>,
+    /// Now.
+    pub at: Timestamp,
+}
+
+/// An answer or notice to be sent.
+#[derive(Debug, Clone)]
+pub struct NewReply {
+    /// Where to.
+    pub conversation: i64,
+    /// The turn that made it; `None` for a notice.
+    pub turn: Option<i64>,
+    /// Its first part is sent right after the commit (T4 together with T3).
+    pub sending: bool,
+    /// The conversation is shown from the store.
+    pub shown: bool,
+    /// Not before this.
+    pub due_at: Timestamp,
+    /// The [`ReplyBody`] as JSON.
+    pub body: Box<str>,
+}
+
+/// The body of an answer, as versioned JSON.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReplyBody {
+    /// The whole text.
+    #[serde(rename = "t")]
+    pub text: String,
+    /// How the text is to be read: `plain`, `markdown` or `html`.
+    #[serde(rename = "f", with = "format_name")]
+    pub format: Format,
+    /// The parts, if there is more than one.
+    #[serde(rename = "p", default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Part>,
+    /// The platform ids of the messages that it answers, oldest first.
+    #[serde(rename = "a", default, skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<String>,
+    /// The author of the last of them, as an encoded user key.
+    #[serde(rename = "u", default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
+    /// What answering needs.
+    #[serde(rename = "c", default, skip_serializing_if = "Option::is_none")]
+    pub reply_context: Option<ReplyContext>,
+    /// Seconds of pause before each part after the first, in tenths, for the natural pace.
+    #[serde(rename = "w", default, skip_serializing_if = "Vec::is_empty")]
+    pub pauses: Vec<u32>,
+}
+
+/// One part of an answer: a range of the text with the marks that close and reopen what it cuts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    /// First byte of the text.
+    #[serde(rename = "s")]
+    pub start: usize,
+    /// The byte after the last.
+    #[serde(rename = "e")]
+    pub end: usize,
+    /// Put before it.
+    #[serde(rename = "b", default, skip_serializing_if = "String::is_empty")]
+    pub before: String,
+    /// Put after it.
+    #[serde(rename = "a", default, skip_serializing_if = "String::is_empty")]
+    pub after: String,
+}
+
+mod format_name {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+    use weirgate_sdk::answer::Format;
+
+    pub(super) fn serialize<S: Serializer>(format: &Format, out: S) -> Result<S::Ok, S::Error> {
+        out.serialize_str(match format {
+            Format::Plain => "plain",
+            Format::Markdown => "markdown",
+            Format::Html => "html",
+        })
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(input: D) -> Result<Format, D::Error> {
+        match &*String::deserialize(input)? {
+            "plain" => Ok(Format::Plain),
+            "markdown" => Ok(Format::Markdown),
+            "html" => Ok(Format::Html),
+            other => Err(D::Error::custom(format!("unknown format {other:?}"))),
+        }
+    }
+}
+
+/// What became of a part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Receipt {
+    /// The outbox row.
+    pub id: i64,
+    /// The part.
+    pub part: u32,
+    /// The outcome.
+    pub outcome: ReceiptOutcome,
+    /// Now.
+    pub at: Timestamp,
+}
+
+/// The outcomes of a part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReceiptOutcome {
+    /// Delivered.
+    Sent {
+        /// The platform's id of the message.
+        message: Option<String>,
+        /// It was the last part: the answer is sent.
+        last: bool,
+    },
+    /// Certainly not delivered; it is sent again at this time.
+    Retry {
+        /// When.
+        due_at: Timestamp,
+        /// The reason code.
+        reason: &'static str,
+    },
+    /// Nobody knows; it is held.
+    Unknown {
+        /// The reason code.
+        reason: &'static str,
+    },
+    /// Given up.
+    Failed {
+        /// The reason code.
+        reason: &'static str,
+    },
+    /// It waited too long.
+    Expired {
+        /// The reason code.
+        reason: &'static str,
+    },
+}
+
+/// A message ends without a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct End {
+    /// The journal id.
+    pub id: i64,
+    /// How.
+    pub state: EndState,
+    /// The reason code.
+    pub reason: &'static str,
+    /// Now.
+    pub at: Timestamp,
+}
+
+/// How a message ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EndState {
+    /// Processed, without an outbox row of the same id.
+    Done,
+    /// Processed, and failed.
+    Failed,
+    /// Fell out of a full queue.
+    Dropped,
+    /// Waited too long.
+    Expired,
+    /// Taken back by its sender.
+    Recalled,
+    /// Not let in.
+    Refused,
+}
+
+/// Whose memory a history row belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct HistoryScope {
+    /// The conversation's number.
+    pub conversation: i64,
+    /// The person's number where each person has a history of his own in a conversation; else 0.
+    pub person: i64,
+}
+
+/// Who speaks in a history row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// A person.
+    User,
+    /// The model.
+    Assistant,
+    /// A person who did not address the bot.
+    Ambient,
+}
+
+/// One history row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct History {
+    /// Who speaks.
+    pub role: Role,
+    /// The turn, or 0.
+    pub turn: i64,
+    /// When.
+    pub at: Timestamp,
+    /// Typed parts as versioned JSON, see [`crate::agent::history`].
+    pub parts: String,
+}
+
+/// An unaddressed message that is kept as context.
+#[derive(Debug, Clone)]
+pub struct Ambient {
+    /// Where.
+    pub conversation: ConversationKey,
+    /// The row.
+    pub row: History,
+}
+
+/// A change that belongs to a turn or to a refusal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Effect {
+    /// A preference or setting; `None` removes it.
+    Set {
+        /// Whose.
+        of: Place,
+        /// The key.
+        key: &'static str,
+        /// The value.
+        value: Option<String>,
+    },
+    /// The history of a scope ends here: later turns do not see what is before.
+    Reset(HistoryScope),
+    /// A record for the audit log.
+    Audit(Audit),
+}
+
+/// A record of the audit log. Made only by [`crate::permission`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Audit {
+    /// The event, one of the audit's event values.
+    pub event: &'static str,
+    /// The person's number.
+    pub operator: i64,
+    /// Whom or what it concerns, as text.
+    pub target: String,
+    /// The conversation's number.
+    pub conversation: i64,
+    /// The turn, or 0.
+    pub turn: i64,
+    /// More, as JSON.
+    pub details: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// An answer that is not sent yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PendingReply {
+    /// The outbox id.
+    pub id: i64,
+    /// Where to.
+    pub conversation: i64,
+    /// The turn.
+    pub turn: Option<i64>,
+    /// The next part to send.
+    pub part: u32,
+    /// The part may have been sent already: an earlier process died while it was under way.
+    pub in_doubt: bool,
+    /// How often this part was in doubt after a crash, this time included. The next intent or receipt
+    /// for it keeps the count; a start that does nothing with it adds none, and the next part begins at 0.
+    pub attempts: u32,
+    /// Held because nobody knows whether it was delivered.
+    pub unknown: bool,
+    /// Not before this.
+    pub due_at: Timestamp,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// The [`ReplyBody`] as JSON.
+    pub body: Box<str>,
+}
+
+/// What became of a message, for /why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fate {
+    /// The journal id of the message (its turn may be another).
+    pub id: i64,
+    /// Whose message it was.
+    pub person: i64,
+    /// The turn that took it.
+    pub turn: Option<i64>,
+    /// When it was received.
+    pub received_at: Timestamp,
+    /// How it ended: `waiting`, `running`, `done`, `failed`, `dropped`, `expired`, `recalled`, `refused`.
+    pub state: &'static str,
+    /// The reason code, if it has one.
+    pub reason: Option<String>,
+    /// How often its turn began.
+    pub attempts: u32,
+    /// The state of the answer: `ready`, `sending`, `sent`, `unknown`, `failed`, `expired`.
+    pub answer: Option<&'static str>,
+    /// The reason code of the answer.
+    pub answer_reason: Option<String>,
+}
+
+/// One past message of a conversation that is shown from the store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown {
+    /// Journal or outbox id.
+    pub id: i64,
+    /// An answer or notice; else a person's message.
+    pub answer: bool,
+    /// The turn of an answer.
+    pub turn: Option<i64>,
+    /// When.
+    pub at: Timestamp,
+    /// A person's message that has not ended.
+    pub pending: bool,
+    /// [`Body`] or [`ReplyBody`] as JSON.
+    pub body: Box<str>,
+}

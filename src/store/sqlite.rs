@@ -1,0 +1,417 @@
+//! The store on SQLite: one writing thread, a few reading connections, one file.
+//!
+//! Owns the way of an operation to the writer and back. `docs/decisions/0001-sqlite-writer.md` says why
+//! writer and readers use different libraries. It never runs SQL itself.
+
+mod code;
+mod effect;
+mod fate;
+mod folder;
+mod ids;
+mod migrate;
+mod names;
+mod operation;
+mod outcome;
+mod question;
+mod read;
+mod sweep;
+mod thread;
+mod writer;
+
+use std::{
+    path::PathBuf,
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use parking_lot::Mutex;
+use tokio::sync::{mpsc, oneshot};
+use weirgate_sdk::{AccountName, ConversationKey, Cursor, Platform, ThreadId, UserKey};
+
+pub use folder::OpenError;
+
+use self::{
+    outcome::settle,
+    read::Readers,
+    thread::{Job, Thread},
+    writer::{Shared, Writer},
+};
+use super::{
+    Fate, History, HistoryScope, LastStop, PendingReply, Place, Shown, Store, StoreError, Waiting,
+    WaitingFilter, Write,
+};
+
+/// How long [`Store::healthy`] waits for its write.
+const HEALTHY: Duration = Duration::from_secs(2);
+
+/// What a committed operation survives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Durability {
+    /// The end of the process, however sudden.
+    #[default]
+    Process,
+    /// The loss of power too: each commit waits for the disk.
+    Full,
+}
+
+/// How long finished rows are kept. A dedupe key stays as long as it counts, whatever is said here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retention {
+    /// Messages that have ended.
+    pub inbox: Duration,
+    /// Answers that are sent or given up.
+    pub outbox: Duration,
+    /// History rows.
+    pub history: Duration,
+    /// Audit records.
+    pub audit: Duration,
+}
+
+/// How the store is opened.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The database file; its folder is the data folder, made if it is missing.
+    pub path: PathBuf,
+    /// What a commit survives.
+    pub durability: Durability,
+    /// How long finished rows are kept.
+    pub retention: Retention,
+    /// Reading connections, at least 1.
+    pub readers: u32,
+    /// The time in milliseconds since 1970, for retention and the age of ambient messages.
+    pub now: fn() -> i64,
+}
+
+/// The store in one SQLite file.
+pub struct SqliteStore {
+    way: Way,
+    readers: Readers,
+    shared: Arc<Shared>,
+    now: fn() -> i64,
+    process: i64,
+    secret: [u8; 32],
+}
+
+/// How operations reach the writer.
+enum Way {
+    /// Through a queue to its thread.
+    Thread(Thread),
+    /// On the caller's thread.
+    Inline(Box<Mutex<Option<Writer>>>),
+}
+
+impl SqliteStore {
+    /// Opens the store with a writing thread. Must be called on a runtime.
+    ///
+    /// # Errors
+    /// The data folder cannot be used, or the database is not ours to open; see [`OpenError`].
+    pub async fn open(options: Options) -> Result<Arc<Self>, OpenError> {
+        let lock = folder::prepare(&options.path)?;
+        migrate::migrate(&options.path).await?;
+        let readers = Readers::pool(&options.path, options.readers);
+        Self::start(&options, lock, readers, |writer, shared| {
+            Thread::start(writer, shared).map(Way::Thread)
+        })
+    }
+
+    /// Opens the store without a thread: operations and questions are done on the caller's thread, before
+    /// the call returns, so that under virtual time none passes meanwhile. Nothing is removed by itself;
+    /// see [`SqliteStore::sweep`].
+    ///
+    /// # Errors
+    /// As [`SqliteStore::open`].
+    pub fn open_inline(options: Options) -> Result<Arc<Self>, OpenError> {
+        let lock = folder::prepare(&options.path)?;
+        read::wait_here(migrate::migrate(&options.path))?;
+        let readers = Readers::inline(&options.path)
+            .map_err(|error| OpenError::database(&options.path, &error))?;
+        Self::start(&options, lock, readers, |writer, _| {
+            Ok(Way::Inline(Box::new(Mutex::new(Some(writer)))))
+        })
+    }
+
+    fn start(
+        options: &Options,
+        lock: std::fs::File,
+        readers: Readers,
+        way: impl FnOnce(Writer, Arc<Shared>) -> std::io::Result<Way>,
+    ) -> Result<Arc<Self>, OpenError> {
+        let failed = |error: &dyn std::fmt::Display| OpenError::database(&options.path, error);
+        let shared = Arc::new(Shared::default());
+        let writer =
+            Writer::open(options, Arc::clone(&shared), lock).map_err(|error| failed(&error))?;
+        let secret = writer.secret().map_err(|error| failed(&error))?;
+        let process = writer.process();
+        let way = way(writer, Arc::clone(&shared)).map_err(|error| failed(&error))?;
+        Ok(Arc::new(Self {
+            way,
+            readers,
+            shared,
+            now: options.now,
+            process,
+            secret,
+        }))
+    }
+
+    /// Removes now what retention allows, as idle time would do bit by bit.
+    ///
+    /// # Errors
+    /// The store's error.
+    pub async fn sweep(&self) -> Result<(), StoreError> {
+        self.order(Job::Sweep, Writer::sweep_all).await
+    }
+
+    /// Has the writer do something beside the operations, in their order.
+    async fn order<T>(
+        &self,
+        job: impl FnOnce(oneshot::Sender<Result<T, StoreError>>) -> Job,
+        here: impl FnOnce(&mut Writer) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        match &self.way {
+            Way::Thread(thread) => {
+                let (sender, receiver) = oneshot::channel();
+                thread
+                    .jobs()
+                    .send(job(sender))
+                    .await
+                    .map_err(|_| StoreError::Closed)?;
+                receiver.await.unwrap_or(Err(StoreError::Closed))
+            }
+            Way::Inline(writer) => writer.lock().as_mut().map_or(Err(StoreError::Closed), here),
+        }
+    }
+
+    /// Does an operation on this thread; gives it back if the store is closed. `then` runs without the
+    /// lock, so it may hand in the next operation.
+    fn here(writer: &Mutex<Option<Writer>>, write: Write) -> Result<(), Write> {
+        let settled = match writer.lock().as_mut() {
+            Some(writer) => writer.run(vec![write]),
+            None => return Err(write),
+        };
+        settle(settled);
+        Ok(())
+    }
+}
+
+fn closed(write: Write) {
+    settle([(write, Err(StoreError::Closed))]);
+}
+
+#[async_trait]
+impl Store for SqliteStore {
+    async fn write(&self, write: Write) {
+        match &self.way {
+            Way::Thread(thread) => {
+                let sent = thread.jobs().send(Job::Write(write)).await;
+                if let Err(mpsc::error::SendError(Job::Write(write))) = sent {
+                    closed(write);
+                }
+            }
+            Way::Inline(writer) => {
+                if let Err(write) = Self::here(writer, write) {
+                    closed(write);
+                }
+            }
+        }
+    }
+
+    fn try_write(&self, write: Write) -> Result<(), Write> {
+        match &self.way {
+            Way::Thread(thread) => {
+                match thread
+                    .jobs()
+                    .try_send(Job::Write(write))
+                    .map_err(|error| error.into_inner())
+                {
+                    Err(Job::Write(write)) => Err(write),
+                    Ok(()) | Err(_) => Ok(()),
+                }
+            }
+            Way::Inline(writer) => Self::here(writer, write),
+        }
+    }
+
+    async fn last_stop(&self) -> Result<LastStop, StoreError> {
+        self.order(Job::LastStop, Writer::last_stop).await
+    }
+
+    async fn waiting(
+        &self,
+        after: i64,
+        filter: WaitingFilter,
+        limit: usize,
+    ) -> Result<Vec<Waiting>, StoreError> {
+        let mut after = after.max(self.shared.inbox_floor.load(Ordering::Relaxed));
+        let mut found = Vec::new();
+        while found.len() < limit {
+            let left = limit - found.len();
+            let (rows, next) = self
+                .readers
+                .ask(async {
+                    question::waiting(&mut *self.readers.get().await?, after, filter, left).await
+                })
+                .await?;
+            found.extend(rows);
+            let Some(next) = next else { break };
+            after = next;
+        }
+        Ok(found)
+    }
+
+    async fn bodies(&self, ids: &[i64]) -> Result<Vec<Option<Box<str>>>, StoreError> {
+        self.readers
+            .ask(async { question::bodies(&mut *self.readers.get().await?, ids).await })
+            .await
+    }
+
+    async fn find_waiting(
+        &self,
+        conversation: &ConversationKey,
+        message: &str,
+    ) -> Result<Option<Waiting>, StoreError> {
+        self.readers
+            .ask(async {
+                question::find_waiting(&mut *self.readers.get().await?, conversation, message).await
+            })
+            .await
+    }
+
+    async fn pending_replies(
+        &self,
+        after: i64,
+        limit: usize,
+    ) -> Result<Vec<PendingReply>, StoreError> {
+        let mut after = after.max(self.shared.outbox_floor.load(Ordering::Relaxed));
+        let mut found = Vec::new();
+        while found.len() < limit {
+            let left = limit - found.len();
+            let (rows, next) = self
+                .readers
+                .ask(async {
+                    let mut reader = self.readers.get().await?;
+                    question::pending_replies(&mut reader, self.process, after, left).await
+                })
+                .await?;
+            found.extend(rows);
+            let Some(next) = next else { break };
+            after = next;
+        }
+        Ok(found)
+    }
+
+    async fn conversation(&self, id: i64) -> Result<Option<ConversationKey>, StoreError> {
+        let key = self
+            .readers
+            .ask(async { question::conversation(&mut *self.readers.get().await?, id).await })
+            .await?;
+        Ok(key.as_deref().and_then(ConversationKey::decode))
+    }
+
+    async fn person(&self, id: i64) -> Result<Option<UserKey>, StoreError> {
+        let key = self
+            .readers
+            .ask(async { question::person(&mut *self.readers.get().await?, id).await })
+            .await?;
+        Ok(key.as_deref().and_then(UserKey::decode))
+    }
+
+    async fn history(
+        &self,
+        scope: HistoryScope,
+        limit: usize,
+        (ambient, age): (usize, Duration),
+    ) -> Result<Vec<History>, StoreError> {
+        let since = (self.now)().saturating_sub(i64::try_from(age.as_millis()).unwrap_or(i64::MAX));
+        self.readers
+            .ask(async {
+                let mut reader = self.readers.get().await?;
+                question::history(&mut reader, scope, limit, ambient, since).await
+            })
+            .await
+    }
+
+    async fn settings(&self, of: Place) -> Result<Vec<(String, String)>, StoreError> {
+        self.readers
+            .ask(async { question::settings(&mut *self.readers.get().await?, of).await })
+            .await
+    }
+
+    async fn cursor(
+        &self,
+        platform: &Platform,
+        account: &AccountName,
+    ) -> Result<Option<Cursor>, StoreError> {
+        self.readers
+            .ask(async {
+                question::cursor(&mut *self.readers.get().await?, platform, account).await
+            })
+            .await
+    }
+
+    async fn fate(
+        &self,
+        conversation: i64,
+        message: Option<&str>,
+        person: i64,
+        before: i64,
+    ) -> Result<Option<Fate>, StoreError> {
+        self.readers
+            .ask(async {
+                let mut reader = self.readers.get().await?;
+                fate::fate(&mut reader, conversation, message, person, before).await
+            })
+            .await
+    }
+
+    async fn shown(
+        &self,
+        conversation: &ConversationKey,
+        before: Option<i64>,
+        limit: usize,
+    ) -> Result<Vec<Shown>, StoreError> {
+        self.readers
+            .ask(async {
+                question::shown(&mut *self.readers.get().await?, conversation, before, limit).await
+            })
+            .await
+    }
+
+    async fn newest_thread(
+        &self,
+        conversation: &ConversationKey,
+    ) -> Result<Option<ThreadId>, StoreError> {
+        self.readers
+            .ask(async {
+                question::newest_thread(&mut *self.readers.get().await?, conversation).await
+            })
+            .await
+    }
+
+    async fn secret(&self) -> Result<[u8; 32], StoreError> {
+        Ok(self.secret)
+    }
+
+    async fn healthy(&self) -> Result<(), StoreError> {
+        let probe = self.order(Job::Probe, Writer::probe);
+        tokio::time::timeout(HEALTHY, probe)
+            .await
+            .unwrap_or_else(|_| {
+                Err(StoreError::Database(
+                    "a write took longer than 2 seconds".to_owned(),
+                ))
+            })
+    }
+
+    async fn close(&self) {
+        self.readers.close().await;
+        match &self.way {
+            Way::Thread(thread) => thread.close().await,
+            Way::Inline(writer) => {
+                if let Some(writer) = writer.lock().take() {
+                    writer.close();
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! What an operation returns, and how it reaches the caller.
+//!
+//! Owns the one place where `then` is called. It never touches the database.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::writer::Settled;
+use crate::store::{Accepted, StoreError, Then, Write};
+
+/// The result of a committed operation.
+#[derive(Debug)]
+pub enum Outcome {
+    /// Nothing but success.
+    Unit,
+    /// The number of an attempt.
+    Attempt(u32),
+    /// Ids of new rows.
+    Ids(Vec<i64>),
+    /// Of an accept.
+    Accepted(Vec<Accepted>),
+}
+
+/// Tells the callers, in order.
+pub fn settle(settled: impl IntoIterator<Item = Settled>) {
+    for (write, result) in settled {
+        let kind = write.kind();
+        // A caller's mistake must not take the writer down with it.
+        if catch_unwind(AssertUnwindSafe(|| tell(write, result))).is_err() {
+            tracing::error!(kind, "a continuation of the store panicked");
+        }
+    }
+}
+
+fn tell(write: Write, result: Result<Outcome, StoreError>) {
+    match write {
+        Write::Accept { then, .. } => call(then, result, |outcome| match outcome {
+            Outcome::Accepted(accepted) => Some(accepted),
+            _ => None,
+        }),
+        Write::Begin(_, then) => call(then, result, |outcome| match outcome {
+            Outcome::Attempt(attempt) => Some(attempt),
+            _ => None,
+        }),
+        Write::Finish(_, then) | Write::End { then, .. } => {
+            call(then, result, |outcome| match outcome {
+                Outcome::Ids(ids) => Some(ids),
+                _ => None,
+            });
+        }
+        Write::Intent { then, .. }
+        | Write::Receipt(_, then)
+        | Write::Amend { then, .. }
+        | Write::Ambient(_, then)
+        | Write::Effects(_, then) => call(then, result, |outcome| match outcome {
+            Outcome::Unit => Some(()),
+            _ => None,
+        }),
+    }
+}
+
+fn call<T>(
+    then: Then<T>,
+    result: Result<Outcome, StoreError>,
+    read: impl FnOnce(Outcome) -> Option<T>,
+) {
+    then(result.and_then(|outcome| {
+        read(outcome).ok_or_else(|| StoreError::Database("an outcome of another kind".to_owned()))
+    }));
+}

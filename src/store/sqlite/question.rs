@@ -1,0 +1,357 @@
+//! What the core asks the store, as SQL.
+//!
+//! Owns every reading statement but those of [`super::fate`]. Each is bounded in rows; what may go through
+//! much of a table does so in slices, so that no statement runs long.
+
+use sqlx::SqliteConnection;
+use weirgate_sdk::{AccountName, BotId, ConversationKey, Cursor, Platform, ThreadId};
+
+use super::code;
+use crate::store::{History, HistoryScope, PendingReply, Place, Shown, Waiting, WaitingFilter};
+
+/// Rows that one statement of a slice goes through.
+const SLICE: i64 = 20_000;
+/// Threads of one conversation that are compared.
+const THREADS: i64 = 500;
+
+/// Rows of a slice, and where the next slice begins, if there is one.
+pub type Slice<T> = (Vec<T>, Option<i64>);
+
+type WaitingRow = (i64, u32, i64, i64, i64, u8, i8, u32, String);
+
+fn waiting_row(row: WaitingRow) -> Waiting {
+    let (id, account, conversation, person, at, route, priority, attempts, body) = row;
+    let body = body.into_boxed_str();
+    Waiting {
+        id,
+        account,
+        conversation,
+        person,
+        at,
+        route,
+        priority,
+        attempts,
+        body,
+    }
+}
+
+/// Waiting messages among the next slice of the inbox.
+pub async fn waiting(
+    reader: &mut SqliteConnection,
+    after: i64,
+    filter: WaitingFilter,
+    limit: usize,
+) -> sqlx::Result<Slice<Waiting>> {
+    let (last,): (Option<i64>,) = sqlx::query_as(
+        "SELECT max(id) FROM (SELECT id FROM inbox WHERE id > ?1 ORDER BY id LIMIT ?2)",
+    )
+    .bind(after)
+    .bind(SLICE)
+    .fetch_one(&mut *reader)
+    .await?;
+    let Some(last) = last else {
+        return Ok((Vec::new(), None));
+    };
+    let rows: Vec<WaitingRow> = sqlx::query_as(
+        "SELECT i.id, i.account, i.conversation, i.person, i.at, i.route, i.priority,
+                coalesce(t.attempt, 0), i.body
+         FROM inbox i LEFT JOIN turn t ON t.id = i.id
+         WHERE i.id > ?1 AND i.id <= ?2
+           AND (?3 IS NULL OR i.account = ?3) AND (?4 IS NULL OR i.conversation = ?4)
+           AND (?5 IS NULL OR i.person = ?5)
+           AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.id = i.id)
+           AND NOT EXISTS (SELECT 1 FROM ended e WHERE e.id = i.id)
+         ORDER BY i.id LIMIT ?6",
+    )
+    .bind(after)
+    .bind(last)
+    .bind(filter.account)
+    .bind(filter.conversation)
+    .bind(filter.person)
+    .bind(rows_of(limit))
+    .fetch_all(reader)
+    .await?;
+    Ok((rows.into_iter().map(waiting_row).collect(), Some(last)))
+}
+
+/// Bodies in the order of `ids`.
+pub async fn bodies(
+    reader: &mut SqliteConnection,
+    ids: &[i64],
+) -> sqlx::Result<Vec<Option<Box<str>>>> {
+    let list = serde_json::Value::from(ids).to_string();
+    let rows: Vec<(Option<String>,)> = sqlx::query_as(
+        "SELECT i.body FROM json_each(?1) wanted LEFT JOIN inbox i ON i.id = wanted.value
+         ORDER BY wanted.key",
+    )
+    .bind(list)
+    .fetch_all(reader)
+    .await?;
+    Ok(rows
+        .into_iter()
+        .map(|(body,)| body.map(String::into_boxed_str))
+        .collect())
+}
+
+/// The newest waiting message with this platform id, among the last rows of the inbox.
+pub async fn find_waiting(
+    reader: &mut SqliteConnection,
+    conversation: &ConversationKey,
+    message: &str,
+) -> sqlx::Result<Option<Waiting>> {
+    let row: Option<WaitingRow> = sqlx::query_as(
+        "SELECT i.id, i.account, i.conversation, i.person, i.at, i.route, i.priority,
+                coalesce(t.attempt, 0), i.body
+         FROM inbox i LEFT JOIN turn t ON t.id = i.id
+         WHERE i.id >= (SELECT min(id) FROM (SELECT id FROM inbox ORDER BY id DESC LIMIT ?3))
+           AND +i.conversation = (SELECT id FROM conversation WHERE key = ?1)
+           AND CASE WHEN json_valid(i.body) THEN json_extract(i.body, '$.i') = ?2 END
+           AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.id = i.id)
+           AND NOT EXISTS (SELECT 1 FROM ended e WHERE e.id = i.id)
+         ORDER BY i.id DESC LIMIT 1",
+    )
+    .bind(conversation.encode())
+    .bind(message)
+    .bind(SLICE)
+    .fetch_optional(reader)
+    .await?;
+    Ok(row.map(waiting_row))
+}
+
+type PendingRow = (i64, i64, Option<i64>, u32, i64, u32, i64, i64, i64, String);
+
+/// Answers that are not sent, among the next slice of the outbox. `process` is this start of the gateway.
+pub async fn pending_replies(
+    reader: &mut SqliteConnection,
+    process: i64,
+    after: i64,
+    limit: usize,
+) -> sqlx::Result<Slice<PendingReply>> {
+    let (last,): (Option<i64>,) = sqlx::query_as(
+        "SELECT max(id) FROM (SELECT id FROM outbox WHERE id > ?1 ORDER BY id LIMIT ?2)",
+    )
+    .bind(after)
+    .bind(SLICE)
+    .fetch_one(&mut *reader)
+    .await?;
+    let Some(last) = last else {
+        return Ok((Vec::new(), None));
+    };
+    let rows: Vec<PendingRow> = sqlx::query_as(
+        "SELECT id, conversation, turn, part, state, attempts, process, due_at, created_at, body
+         FROM outbox WHERE id > ?1 AND id <= ?2 AND state IN (0, 1, 3) ORDER BY id LIMIT ?3",
+    )
+    .bind(after)
+    .bind(last)
+    .bind(rows_of(limit))
+    .fetch_all(reader)
+    .await?;
+    let replies = rows
+        .into_iter()
+        .map(|row| pending_row(process, row))
+        .collect();
+    Ok((replies, Some(last)))
+}
+
+fn pending_row(process: i64, row: PendingRow) -> PendingReply {
+    let (id, conversation, turn, part, state, attempts, written_by, due_at, created_at, body) = row;
+    let in_doubt = state == code::SENDING && written_by != process;
+    PendingReply {
+        id,
+        conversation,
+        turn,
+        part,
+        in_doubt,
+        attempts: attempts.saturating_add(u32::from(in_doubt)),
+        unknown: state == code::UNKNOWN,
+        due_at,
+        created_at,
+        body: body.into_boxed_str(),
+    }
+}
+
+/// The key of a conversation.
+pub async fn conversation(reader: &mut SqliteConnection, id: i64) -> sqlx::Result<Option<String>> {
+    let key: Option<(String,)> = sqlx::query_as("SELECT key FROM conversation WHERE id = ?1")
+        .bind(id)
+        .fetch_optional(reader)
+        .await?;
+    Ok(key.map(|(key,)| key))
+}
+
+/// The key of a person.
+pub async fn person(reader: &mut SqliteConnection, id: i64) -> sqlx::Result<Option<String>> {
+    let key: Option<(String,)> = sqlx::query_as("SELECT key FROM person WHERE id = ?1")
+        .bind(id)
+        .fetch_optional(reader)
+        .await?;
+    Ok(key.map(|(key,)| key))
+}
+
+/// History since the last reset, oldest first. Ambient messages are the conversation's, whatever the scope.
+pub async fn history(
+    reader: &mut SqliteConnection,
+    scope: HistoryScope,
+    limit: usize,
+    ambient: usize,
+    ambient_since: i64,
+) -> sqlx::Result<Vec<History>> {
+    // One statement sees one moment: a turn that ends meanwhile is there with all its rows or none.
+    let rows: Vec<(i64, i64, i64, String)> = sqlx::query_as(
+        "WITH reset (id) AS (
+             SELECT coalesce(max(id), 0) FROM history
+             WHERE conversation = ?1 AND person = ?2 AND role = 3)
+         SELECT role, turn, at, parts FROM (
+             SELECT * FROM (
+                 SELECT id, role, turn, at, parts FROM history
+                 WHERE conversation = ?1 AND person = ?2 AND id > (SELECT id FROM reset)
+                 ORDER BY id DESC LIMIT ?3)
+             UNION ALL
+             SELECT * FROM (
+                 SELECT id, role, turn, at, parts FROM history
+                 WHERE conversation = ?1 AND person = ?6 AND id > (SELECT id FROM reset) AND at >= ?5
+                 ORDER BY id DESC LIMIT ?4))
+         ORDER BY id",
+    )
+    .bind(scope.conversation)
+    .bind(scope.person)
+    .bind(rows_of(limit))
+    .bind(rows_of(ambient))
+    .bind(ambient_since)
+    .bind(code::AMBIENT_PERSON)
+    .fetch_all(reader)
+    .await?;
+    let row = |(role, turn, at, parts)| History {
+        role: code::role_of(role),
+        turn,
+        at,
+        parts,
+    };
+    Ok(rows.into_iter().map(row).collect())
+}
+
+/// Settings of a person or a conversation, by key.
+pub async fn settings(
+    reader: &mut SqliteConnection,
+    of: Place,
+) -> sqlx::Result<Vec<(String, String)>> {
+    sqlx::query_as(
+        "SELECT key, value FROM setting WHERE conversation = ?1 AND person = ?2 ORDER BY key",
+    )
+    .bind(of.conversation)
+    .bind(of.person)
+    .fetch_all(reader)
+    .await
+}
+
+/// Where an account goes on.
+pub async fn cursor(
+    reader: &mut SqliteConnection,
+    platform: &Platform,
+    account: &AccountName,
+) -> sqlx::Result<Option<Cursor>> {
+    let row: Option<(String, String)> = sqlx::query_as(
+        "SELECT bot, cursor FROM account
+         WHERE platform = ?1 AND name = ?2 AND bot IS NOT NULL AND cursor IS NOT NULL",
+    )
+    .bind(platform.as_str())
+    .bind(account.as_str())
+    .fetch_optional(reader)
+    .await?;
+    Ok(row.map(|(bot, value)| Cursor {
+        bot: BotId::from(bot),
+        value,
+    }))
+}
+
+type ShownRow = (i64, bool, Option<i64>, i64, bool, String);
+
+/// A page of a conversation. A message and the answer with its id are never in two pages.
+pub async fn shown(
+    reader: &mut SqliteConnection,
+    conversation: &ConversationKey,
+    before: Option<i64>,
+    limit: usize,
+) -> sqlx::Result<Vec<Shown>> {
+    let rows: Vec<ShownRow> = sqlx::query_as(
+        "WITH here (id) AS (SELECT id FROM conversation WHERE key = ?1)
+         SELECT * FROM (
+             SELECT id, 0 AS answer, NULL AS turn, at,
+                    NOT EXISTS (SELECT 1 FROM outbox o WHERE o.id = i.id)
+                        AND NOT EXISTS (SELECT 1 FROM ended e WHERE e.id = i.id) AS pending, body
+             FROM inbox i
+             WHERE shown = 1 AND conversation = (SELECT id FROM here) AND id < ?2
+             ORDER BY id DESC LIMIT ?3)
+         UNION ALL
+         SELECT * FROM (
+             SELECT id, 1, turn, created_at, 0, body FROM outbox
+             WHERE shown = 1 AND conversation = (SELECT id FROM here) AND id < ?2
+             ORDER BY id DESC LIMIT ?3)
+         ORDER BY id DESC, answer DESC LIMIT ?3",
+    )
+    .bind(conversation.encode())
+    .bind(before.unwrap_or(i64::MAX))
+    .bind(rows_of(limit).saturating_add(1))
+    .fetch_all(reader)
+    .await?;
+    Ok(page(rows, limit))
+}
+
+fn page(mut rows: Vec<ShownRow>, limit: usize) -> Vec<Shown> {
+    let pair = |one: &ShownRow, other: &ShownRow| one.0 == other.0;
+    let cut = limit
+        .checked_sub(1)
+        .and_then(|last| rows.get(last))
+        .zip(rows.get(limit));
+    let kept = if cut.is_some_and(|(last, next)| pair(last, next)) {
+        limit + 1
+    } else {
+        limit
+    };
+    rows.truncate(kept);
+    // An answer shares the id of the first message that it answers, and comes after the others too.
+    rows.sort_by_key(|(id, answer, _, at, ..)| (*at, *id, *answer));
+    rows.into_iter()
+        .map(|(id, answer, turn, at, pending, body)| Shown {
+            id,
+            answer,
+            turn,
+            at,
+            pending,
+            body: body.into_boxed_str(),
+        })
+        .collect()
+}
+
+/// The thread in which a message was accepted last; a thread without messages comes last, by its age.
+pub async fn newest_thread(
+    reader: &mut SqliteConnection,
+    conversation: &ConversationKey,
+) -> sqlx::Result<Option<ThreadId>> {
+    // The keys of the threads begin with the key without a thread, which ends in a slash.
+    let from = ConversationKey {
+        thread: None,
+        ..conversation.clone()
+    }
+    .encode();
+    let to = format!("{}0", from.strip_suffix('/').unwrap_or(&from));
+    let row: Option<(String,)> = sqlx::query_as(
+        "SELECT key FROM (
+             SELECT id, key FROM conversation WHERE key > ?1 AND key < ?2 ORDER BY id DESC LIMIT ?3) c
+         ORDER BY coalesce((SELECT max(i.id) FROM inbox i WHERE i.shown = 1 AND i.conversation = c.id), 0)
+                  DESC, c.id DESC
+         LIMIT 1",
+    )
+    .bind(from)
+    .bind(to)
+    .bind(THREADS)
+    .fetch_optional(reader)
+    .await?;
+    Ok(row
+        .and_then(|(key,)| ConversationKey::decode(&key))
+        .and_then(|key| key.thread))
+}
+
+fn rows_of(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,116 @@
+//! One function for each thing that is measured in several places, so that label values are spelt
+//! once and are closed sets.
+
+use super::names::Metric;
+use super::{count, gauge, observe};
+use std::time::{Duration, Instant};
+use weirgate_sdk::{AccountName, Platform, SendError};
+
+/// Names of the lanes as label values, in the order of their index, highest first.
+const LANES: [&str; 5] = ["control", "command", "direct", "ambient", "background"];
+
+/// An event that a platform delivered; `outcome` is what became of it.
+pub fn event(platform: &Platform, outcome: &'static str) {
+    count(Metric::InboundEvents, &[platform.as_str(), outcome], 1);
+}
+
+/// A message was taken into the journal.
+pub fn accepted() {
+    count(Metric::AcceptedMessages, &[], 1);
+}
+
+/// An account was connected or lost.
+pub fn adapter_up(platform: &Platform, account: &AccountName, up: bool) {
+    let value = if up { 1.0 } else { 0.0 };
+    gauge(
+        Metric::AdaptersUp,
+        &[platform.as_str(), account.as_str()],
+        value,
+    );
+}
+
+/// How many messages wait in a lane, by its index. An unknown lane is not shown.
+pub fn queue_depth(lane: usize, waiting: usize) {
+    if let Some(name) = LANES.get(lane) {
+        gauge(Metric::QueueDepth, &[name], waiting as f64);
+    }
+}
+
+/// Size of all waiting messages, in bytes.
+pub fn queue_bytes(bytes: usize) {
+    gauge(Metric::QueueBytes, &[], bytes as f64);
+}
+
+/// How long a message waited for its turn.
+pub fn queue_wait(waited: Duration) {
+    observe(Metric::QueueWait, &[], waited.as_secs_f64());
+}
+
+/// How long a turn took, in microseconds (ticks of the clock).
+pub fn turn_seconds(micros: u64) {
+    observe(
+        Metric::TurnTime,
+        &[],
+        Duration::from_micros(micros).as_secs_f64(),
+    );
+}
+
+/// A turn ended in this way.
+pub fn turn_ended(outcome: &'static str) {
+    count(Metric::Turns, &[outcome], 1);
+}
+
+/// Tokens that a model counted for one answer.
+pub fn tokens(provider: &str, prompt: u64, completion: u64) {
+    count(Metric::ModelTokens, &[provider, "prompt"], prompt);
+    count(Metric::ModelTokens, &[provider, "completion"], completion);
+}
+
+/// The shortest interval between two requests that a limiter allows now.
+pub fn rate_interval(provider: &str, interval: Duration) {
+    gauge(
+        Metric::ModelRateInterval,
+        &[provider],
+        interval.as_secs_f64(),
+    );
+}
+
+/// One attempt to send a part ended. An edit that changed nothing counts as sent.
+pub fn sent(platform: &Platform, result: Result<(), &SendError>) {
+    let outcome = match result {
+        Ok(()) | Err(SendError::NotModified) => "sent",
+        Err(SendError::RateLimited { .. }) => "rate_limited",
+        Err(SendError::TooLong) => "too_long",
+        Err(SendError::BadFormat(_)) => "bad_format",
+        Err(SendError::Forbidden(_)) => "forbidden",
+        Err(SendError::Gone(_)) => "gone",
+        Err(SendError::Migrated { .. }) => "migrated",
+        Err(SendError::Expired) => "expired",
+        Err(SendError::Ambiguous(_)) => "unknown",
+        Err(SendError::Unavailable(_)) => "unavailable",
+        Err(SendError::Rejected(_)) => "rejected",
+    };
+    count(Metric::OutboxSends, &[platform.as_str(), outcome], 1);
+}
+
+/// A part is sent again whose earlier send may have arrived.
+pub fn resent() {
+    count(Metric::OutboxResends, &[], 1);
+}
+
+/// Measures one attempt to send a part, from now.
+#[must_use]
+pub fn send_timer() -> SendTimer {
+    SendTimer(Instant::now())
+}
+
+/// A running measurement of a send. Dropped without [`SendTimer::observe`] it measures nothing.
+#[derive(Debug)]
+pub struct SendTimer(Instant);
+
+impl SendTimer {
+    /// Ends the measurement.
+    pub fn observe(self) {
+        observe(Metric::SendTime, &[], self.0.elapsed().as_secs_f64());
+    }
+}

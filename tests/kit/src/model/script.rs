@@ -1,0 +1,224 @@
+//! What the fake provider does with one request.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use serde_json::{Value, json};
+
+/// Pieces into which an echo or an answer is cut.
+const PIECES: usize = 4;
+
+/// How the body ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// Properly.
+    Complete,
+    /// The connection is cut.
+    BreakOff,
+    /// Nothing more comes, and the connection stays.
+    Hang,
+}
+
+/// What to do with one request.
+#[derive(Debug, Clone)]
+pub struct Script {
+    pub(super) status: u16,
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) content_type: Option<String>,
+    pub(super) before_headers: Duration,
+    pub(super) first: Duration,
+    pub(super) between: Duration,
+    pub(super) body: Body,
+    pub(super) ending: Ending,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Body {
+    /// Words, framed as the request asks: a stream of events or one object.
+    Words(Vec<String>),
+    /// Bytes as they are; each slice is written by itself.
+    Raw(Vec<Bytes>),
+}
+
+impl Script {
+    fn with(body: Body) -> Self {
+        Self {
+            status: 200,
+            headers: Vec::new(),
+            content_type: None,
+            before_headers: Duration::ZERO,
+            first: Duration::ZERO,
+            between: Duration::ZERO,
+            body,
+            ending: Ending::Complete,
+        }
+    }
+
+    /// Answers with the text in a few pieces.
+    #[must_use]
+    pub fn answer(text: &str) -> Self {
+        let chars: Vec<char> = text.chars().collect();
+        let size = chars.len().div_ceil(PIECES).max(1);
+        let pieces: Vec<String> = chars
+            .chunks(size)
+            .map(|piece| piece.iter().collect())
+            .collect();
+        Self::with(Body::Words(pieces))
+    }
+
+    /// Answers with these pieces, one event each.
+    #[must_use]
+    pub fn pieces(pieces: &[&str]) -> Self {
+        Self::with(Body::Words(
+            pieces.iter().map(|&piece| piece.to_owned()).collect(),
+        ))
+    }
+
+    /// Answers with these bytes as they are, each slice written by itself.
+    #[must_use]
+    pub fn raw<B: AsRef<[u8]>>(slices: impl IntoIterator<Item = B>) -> Self {
+        let slices = slices
+            .into_iter()
+            .map(|slice| Bytes::copy_from_slice(slice.as_ref()));
+        Self::with(Body::Raw(slices.collect()))
+    }
+
+    /// Answers with an error status and an error object.
+    #[must_use]
+    pub fn error(status: u16, message: &str) -> Self {
+        let body = json!({"error": {"message": message, "type": "error", "code": null}});
+        let mut script = Self::raw([body.to_string()]).content_type("application/json");
+        script.status = status;
+        script
+    }
+
+    /// Answers 429; `retry_after` is the header's value, if there shall be one.
+    #[must_use]
+    pub fn rate_limited(retry_after: Option<&str>) -> Self {
+        let script = Self::error(429, "slow down");
+        match retry_after {
+            Some(value) => script.header("retry-after", value),
+            None => script,
+        }
+    }
+
+    /// Takes the request and never answers, not even with headers.
+    #[must_use]
+    pub fn hang() -> Self {
+        Self::raw::<&[u8]>([]).before_headers(Duration::MAX)
+    }
+
+    /// Sets the status.
+    #[must_use]
+    pub fn status(mut self, status: u16) -> Self {
+        self.status = status;
+        self
+    }
+
+    /// Adds a header.
+    #[must_use]
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Sets the content type in place of the proper one.
+    #[must_use]
+    pub fn content_type(mut self, value: &str) -> Self {
+        self.content_type = Some(value.to_owned());
+        self
+    }
+
+    /// Waits before even the headers are sent.
+    #[must_use]
+    pub fn before_headers(mut self, delay: Duration) -> Self {
+        self.before_headers = delay;
+        self
+    }
+
+    /// Waits between the headers and the first piece.
+    #[must_use]
+    pub fn first(mut self, delay: Duration) -> Self {
+        self.first = delay;
+        self
+    }
+
+    /// Waits before each further piece.
+    #[must_use]
+    pub fn between(mut self, delay: Duration) -> Self {
+        self.between = delay;
+        self
+    }
+
+    /// Sets how the body ends.
+    #[must_use]
+    pub fn ending(mut self, ending: Ending) -> Self {
+        self.ending = ending;
+        self
+    }
+
+    /// Content type and slices for a request that wants a stream or not. A body of words that
+    /// does not end properly has no end mark.
+    pub(super) fn render(&self, stream: bool) -> (&str, Vec<Bytes>) {
+        let (proper, slices) = match &self.body {
+            Body::Raw(slices) => ("text/event-stream", slices.clone()),
+            Body::Words(words) if stream => ("text/event-stream", self.events(words)),
+            Body::Words(words) => ("application/json", vec![whole(words)]),
+        };
+        (self.content_type.as_deref().unwrap_or(proper), slices)
+    }
+
+    fn events(&self, words: &[String]) -> Vec<Bytes> {
+        let mut slices: Vec<Bytes> = words
+            .iter()
+            .map(|word| {
+                event(
+                    &json!({"id": "fake", "object": "chat.completion.chunk", "choices":
+                    [{"index": 0, "delta": {"content": word}, "finish_reason": null}]}),
+                )
+            })
+            .collect();
+        if self.ending == Ending::Complete {
+            let mut end = event(
+                &json!({"id": "fake", "object": "chat.completion.chunk", "choices":
+                [{"index": 0, "delta": {}, "finish_reason": "stop"}]}),
+            )
+            .to_vec();
+            end.extend_from_slice(&event(&json!({"choices": [], "usage": usage(words)})));
+            end.extend_from_slice(b"data: [DONE]\n\n");
+            slices.push(Bytes::from(end));
+        }
+        slices
+    }
+}
+
+fn event(value: &Value) -> Bytes {
+    Bytes::from(format!("data: {value}\n\n"))
+}
+
+fn whole(words: &[String]) -> Bytes {
+    let message = json!({"role": "assistant", "content": words.concat()});
+    let choice = json!({"index": 0, "message": message, "finish_reason": "stop"});
+    let body = json!({"id": "fake", "object": "chat.completion", "choices": [choice],
+        "usage": usage(words)});
+    Bytes::from(body.to_string())
+}
+
+/// One token for each piece, ten for the request: numbers that a test can foresee.
+fn usage(words: &[String]) -> Value {
+    json!({"prompt_tokens": 10, "completion_tokens": words.len(),
+        "total_tokens": 10 + words.len()})
+}
+
+/// The text of the last user message in the body of a request.
+pub(super) fn last_user_text(body: &Value) -> &str {
+    let messages = body.get("messages").and_then(Value::as_array);
+    messages
+        .into_iter()
+        .flatten()
+        .rev()
+        .find(|message| message.get("role").and_then(Value::as_str) == Some("user"))
+        .and_then(|message| message.get("content"))
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+}
