@@ -32,11 +32,7 @@ use crate::{
     inbound::queue::Kind,
     outbound::{compose::Composer, deliver::Deliverer},
     reason::Reason,
-    schedule::{
-        dispatch::Runner,
-        fair::Batch,
-        permits::ProviderPermits,
-    },
+    schedule::{dispatch::Runner, fair::Batch, permits::ProviderPermits},
     store::{Begin, Store, StoreError, Waiting, Write, commit},
     telemetry::metrics,
     trace::{Traces, turn_id},
@@ -167,7 +163,8 @@ impl Agent {
                 Ok(Err(error)) => {
                     // The message stays in the journal and is taken up at the next start.
                     tracing::error!(turn = %turn_id(turn), %error, "a turn could not be written");
-                    self.traces.note(turn, Reason::StoreUnavailable, self.clock.now());
+                    self.traces
+                        .note(turn, Reason::StoreUnavailable, self.clock.now());
                     return;
                 }
                 Err(_) => {
@@ -183,17 +180,23 @@ impl Agent {
         if begin {
             let attempt = self.begin(input.turn).await?;
             if attempt > MAX_ATTEMPTS {
-                let text = Text::Quarantined { reference: turn_id(input.turn) };
+                let text = Text::Quarantined {
+                    reference: turn_id(input.turn),
+                };
                 let ending = Ending::failed(text.render(turn.language), Reason::Quarantined);
                 return self.finish(input, &turn, ending, begin).await;
             }
             if attempt > 1 {
-                self.traces.note(input.turn, Reason::Recovered, self.clock.now());
+                self.traces
+                    .note(input.turn, Reason::Recovered, self.clock.now());
             }
         }
         let ending = if turn.body().too_large {
             let limit = crate::inbound::body::MAX_BODY;
-            Ending::failed(Text::TooLarge { limit }.render(turn.language), Reason::TooLarge)
+            Ending::failed(
+                Text::TooLarge { limit }.render(turn.language),
+                Reason::TooLarge,
+            )
         } else if input.command {
             self.command(input, &turn).await?
         } else {
@@ -203,7 +206,10 @@ impl Agent {
     }
 
     async fn begin(&self, turn: i64) -> Result<u32, StoreError> {
-        let begin = Begin { turn, at: self.clock.now() };
+        let begin = Begin {
+            turn,
+            at: self.clock.now(),
+        };
         commit(&self.store, |then| Write::Begin(begin, then)).await
     }
 }
@@ -223,7 +229,11 @@ impl Runner for Agent {
             conversation: batch.conversation,
             person: batch.person,
             command: batch.kind != Kind::Message,
-            messages: batch.entries.into_iter().map(|entry| (entry.id, entry.body)).collect(),
+            messages: batch
+                .entries
+                .into_iter()
+                .map(|entry| (entry.id, entry.body))
+                .collect(),
             dropped: batch.dropped,
         };
         self.guarded(input).await;

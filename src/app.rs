@@ -93,7 +93,10 @@ impl App {
     pub async fn drain(mut self) {
         self.readiness.drain();
         self.stop.dispatch.stop();
-        if tokio::time::timeout(TURN_GRACE, self.dispatch.drained()).await.is_err() {
+        if tokio::time::timeout(TURN_GRACE, self.dispatch.drained())
+            .await
+            .is_err()
+        {
             tracing::warn!("some turns did not end in time; they are taken up at the next start");
         }
         let sent = tokio::time::timeout(SEND_GRACE, self.deliverer.idle()).await;
@@ -143,7 +146,9 @@ async fn run_adapter(
         }
         let (platform, account) = (&key.0, &key.1);
         tracing::error!(%platform, %account, error, ?pause, "an adapter is down; starting it again");
-        connections.lock().insert(key.clone(), Connection::Down(error));
+        connections
+            .lock()
+            .insert(key.clone(), Connection::Down(error));
         tokio::select! {
             () = tokio::time::sleep(pause) => {}
             () = stop.stopped() => {}

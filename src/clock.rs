@@ -22,14 +22,19 @@ impl Clock {
     /// A clock that starts at the system's wall time.
     #[must_use]
     pub fn system() -> Self {
-        let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let wall = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
         Self::starting_at(i64::try_from(wall.as_millis()).unwrap_or(i64::MAX))
     }
 
     /// A clock that starts at a given wall time, in milliseconds since the Unix epoch.
     #[must_use]
     pub fn starting_at(wall: Timestamp) -> Self {
-        Self { start: Instant::now(), wall }
+        Self {
+            start: Instant::now(),
+            wall,
+        }
     }
 
     /// Microseconds since the clock was made.

@@ -100,7 +100,10 @@ impl Done {
     /// An answer without effects.
     #[must_use]
     pub fn say(text: &Text, language: Language) -> Self {
-        Self { text: text.render(language), effects: Vec::new() }
+        Self {
+            text: text.render(language),
+            effects: Vec::new(),
+        }
     }
 }
 

@@ -43,15 +43,13 @@ impl Directory {
     }
 
     /// Remembers keys whose numbers the store just told.
-    pub fn learn(
-        &self,
-        conversation: i64,
-        key: &ConversationKey,
-        person: i64,
-        user: &UserKey,
-    ) {
-        self.conversations.lock().get_or_insert(conversation, || Arc::new(key.clone()));
-        self.people.lock().get_or_insert(person, || Arc::new(user.clone()));
+    pub fn learn(&self, conversation: i64, key: &ConversationKey, person: i64, user: &UserKey) {
+        self.conversations
+            .lock()
+            .get_or_insert(conversation, || Arc::new(key.clone()));
+        self.people
+            .lock()
+            .get_or_insert(person, || Arc::new(user.clone()));
     }
 
     /// The key of a conversation.
@@ -62,7 +60,11 @@ impl Directory {
         if let Some(key) = self.conversations.lock().get(&id) {
             return Ok(Arc::clone(key));
         }
-        let key = self.store.conversation(id).await?.ok_or_else(|| unknown("conversation", id))?;
+        let key = self
+            .store
+            .conversation(id)
+            .await?
+            .ok_or_else(|| unknown("conversation", id))?;
         let key = Arc::new(key);
         self.conversations.lock().put(id, Arc::clone(&key));
         Ok(key)
@@ -76,7 +78,11 @@ impl Directory {
         if let Some(key) = self.people.lock().get(&id) {
             return Ok(Arc::clone(key));
         }
-        let key = self.store.person(id).await?.ok_or_else(|| unknown("person", id))?;
+        let key = self
+            .store
+            .person(id)
+            .await?
+            .ok_or_else(|| unknown("person", id))?;
         let key = Arc::new(key);
         self.people.lock().put(id, Arc::clone(&key));
         Ok(key)
@@ -86,13 +92,19 @@ impl Directory {
     /// keys are remembered.
     #[must_use]
     pub fn is_conversation(&self, id: i64, key: &ConversationKey) -> bool {
-        self.conversations.lock().peek(&id).is_some_and(|known| **known == *key)
+        self.conversations
+            .lock()
+            .peek(&id)
+            .is_some_and(|known| **known == *key)
     }
 
     /// Whether the person with this number has this key. Only for people in use.
     #[must_use]
     pub fn is_person(&self, id: i64, key: &UserKey) -> bool {
-        self.people.lock().peek(&id).is_some_and(|known| **known == *key)
+        self.people
+            .lock()
+            .peek(&id)
+            .is_some_and(|known| **known == *key)
     }
 
     /// One preference of a person.
@@ -104,13 +116,22 @@ impl Directory {
         let all = match cached {
             Some(all) => all,
             None => {
-                let all = self.store.settings(Place { conversation: 0, person }).await?;
+                let all = self
+                    .store
+                    .settings(Place {
+                        conversation: 0,
+                        person,
+                    })
+                    .await?;
                 let all = Arc::new(all);
                 self.preferences.lock().put(person, Arc::clone(&all));
                 all
             }
         };
-        Ok(all.iter().find(|(name, _)| name == key).map(|(_, value)| value.clone()))
+        Ok(all
+            .iter()
+            .find(|(name, _)| name == key)
+            .map(|(_, value)| value.clone()))
     }
 
     /// Forgets a person's preferences, because they have changed.

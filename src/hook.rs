@@ -62,40 +62,55 @@ impl Hooks {
     /// See [`Hook::before_queue`].
     #[must_use]
     pub fn before_queue(&self, message: InboundMessage) -> Option<InboundMessage> {
-        self.0.iter().try_fold(message, |message, hook| hook.before_queue(message))
+        self.0
+            .iter()
+            .try_fold(message, |message, hook| hook.before_queue(message))
     }
 
     /// See [`Hook::after_queue`].
     pub fn after_queue(&self, id: i64, conversation: i64, person: i64) {
-        self.0.iter().for_each(|hook| hook.after_queue(id, conversation, person));
+        self.0
+            .iter()
+            .for_each(|hook| hook.after_queue(id, conversation, person));
     }
 
     /// See [`Hook::check_security`].
     #[must_use]
     pub fn check_security(&self, text: &str) -> Vec<String> {
-        self.0.iter().flat_map(|hook| hook.check_security(text)).collect()
+        self.0
+            .iter()
+            .flat_map(|hook| hook.check_security(text))
+            .collect()
     }
 
     /// See [`Hook::filter_content`].
     #[must_use]
     pub fn filter_content(&self, text: String) -> String {
-        self.0.iter().fold(text, |text, hook| hook.filter_content(text))
+        self.0
+            .iter()
+            .fold(text, |text, hook| hook.filter_content(text))
     }
 
     /// See [`Hook::next_message`].
     pub fn next_message(&self, turn: i64, person: &UserKey) {
-        self.0.iter().for_each(|hook| hook.next_message(turn, person));
+        self.0
+            .iter()
+            .for_each(|hook| hook.next_message(turn, person));
     }
 
     /// See [`Hook::queue_empty`].
     pub fn queue_empty(&self, conversation: &ConversationKey, person: &UserKey) {
-        self.0.iter().for_each(|hook| hook.queue_empty(conversation, person));
+        self.0
+            .iter()
+            .for_each(|hook| hook.queue_empty(conversation, person));
     }
 
     /// See [`Hook::before_send`].
     #[must_use]
     pub fn before_send(&self, outgoing: Outgoing) -> Option<Outgoing> {
-        self.0.iter().try_fold(outgoing, |outgoing, hook| hook.before_send(outgoing))
+        self.0
+            .iter()
+            .try_fold(outgoing, |outgoing, hook| hook.before_send(outgoing))
     }
 
     /// See [`Hook::after_send`].

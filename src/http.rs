@@ -33,7 +33,9 @@ pub struct Readiness {
 
 impl std::fmt::Debug for Readiness {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Readiness").field("draining", &self.draining).finish_non_exhaustive()
+        f.debug_struct("Readiness")
+            .field("draining", &self.draining)
+            .finish_non_exhaustive()
     }
 }
 
@@ -41,7 +43,11 @@ impl Readiness {
     /// Ready as long as the store is and nothing drains.
     #[must_use]
     pub fn new(store: Arc<dyn Store>, connections: Arc<Connections>) -> Self {
-        Self { store, connections, draining: AtomicBool::new(false) }
+        Self {
+            store,
+            connections,
+            draining: AtomicBool::new(false),
+        }
     }
 
     /// The gateway is stopping.

@@ -245,7 +245,12 @@ impl Text {
 /// A duration in whole units, largest two: `2d 3h`, `4m 5s`.
 fn rough(duration: Duration, units: [&str; 4]) -> String {
     let seconds = duration.as_secs();
-    let counts = [seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60];
+    let counts = [
+        seconds / 86_400,
+        seconds / 3_600 % 24,
+        seconds / 60 % 60,
+        seconds % 60,
+    ];
     let first = counts.iter().position(|count| *count > 0).unwrap_or(3);
     let shown: Vec<String> = counts
         .iter()

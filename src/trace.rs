@@ -24,7 +24,9 @@ pub struct Traces {
 
 impl Default for Traces {
     fn default() -> Self {
-        Self { recent: Mutex::new(LruCache::new(REMEMBERED)) }
+        Self {
+            recent: Mutex::new(LruCache::new(REMEMBERED)),
+        }
     }
 }
 

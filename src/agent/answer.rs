@@ -11,9 +11,7 @@ use super::{
     Agent,
     context::{self, Budget, Material, named},
     history::Content,
-    model::{
-        ChainError, ChatRequest, Completion, ErrorClass, FinishReason, Listener, Outcome,
-    },
+    model::{ChainError, ChatRequest, Completion, ErrorClass, FinishReason, Listener, Outcome},
     turn::{Input, Turn},
 };
 use crate::{
@@ -73,7 +71,11 @@ impl Ending {
     /// A turn that did not, with what the person is told.
     #[must_use]
     pub fn failed(text: String, reason: Reason) -> Self {
-        Self { state: TurnState::Failed, reason: Some(reason), ..Self::done(text) }
+        Self {
+            state: TurnState::Failed,
+            reason: Some(reason),
+            ..Self::done(text)
+        }
     }
 }
 
@@ -165,15 +167,23 @@ impl Agent {
         };
         let done = command.run(call, &self.desk).await?;
         let strategy = Some(Strategy::Full);
-        Ok(Ending { effects: done.effects, strategy, ..Ending::done(done.text) })
+        Ok(Ending {
+            effects: done.effects,
+            strategy,
+            ..Ending::done(done.text)
+        })
     }
 
     /// Asks the model.
     pub(super) async fn answer(&self, input: &Input, turn: &Turn) -> Result<Ending, StoreError> {
         let scope = Scope::Conversation(input.conversation);
-        if let Err(denial) = decide(turn.actor, Capability::SEND_MESSAGE, scope, self.clock.now()) {
-            let record =
-                denial.record(AuditEvent::PermissionDenied, String::new(), input.turn);
+        if let Err(denial) = decide(
+            turn.actor,
+            Capability::SEND_MESSAGE,
+            scope,
+            self.clock.now(),
+        ) {
+            let record = denial.record(AuditEvent::PermissionDenied, String::new(), input.turn);
             let text = Text::Denied.render(turn.language);
             let mut ending = Ending::failed(text, Reason::PermissionDenied);
             ending.effects.push(record.into());
@@ -203,9 +213,13 @@ impl Agent {
             showing.end().await;
         }
         if running.is_recalled() {
-            self.traces.note(input.turn, Reason::Recalled, self.clock.now());
+            self.traces
+                .note(input.turn, Reason::Recalled, self.clock.now());
             let ending = Ending::failed(String::new(), Reason::Recalled);
-            return Ok(Ending { state: TurnState::Cancelled, ..ending });
+            return Ok(Ending {
+                state: TurnState::Cancelled,
+                ..ending
+            });
         }
         let mut ending = self.conclude(input, turn, asked, text, words);
         ending.strategy = strategy;
@@ -234,7 +248,10 @@ impl Agent {
         } else {
             (0, std::time::Duration::ZERO)
         };
-        let history = self.store.history(turn.scope, HISTORY_ROWS, ambient).await?;
+        let history = self
+            .store
+            .history(turn.scope, HISTORY_ROWS, ambient)
+            .await?;
         let mut newest = named(speaker(turn), words.to_owned());
         if let Some(dropped) = &input.dropped {
             let hint = Text::HintDropped {
@@ -249,9 +266,17 @@ impl Agent {
             tokens: usize::try_from(settings.max_context_tokens).unwrap_or(usize::MAX),
             keep_recent: settings.keep_recent_messages,
         };
-        let built = context::build(Material { system, history: &history, newest }, budget);
+        let built = context::build(
+            Material {
+                system,
+                history: &history,
+                newest,
+            },
+            budget,
+        );
         if built.left_out > 0 || built.newest_cut {
-            self.traces.note(input.turn, Reason::ContextCut, self.clock.now());
+            self.traces
+                .note(input.turn, Reason::ContextCut, self.clock.now());
         }
         Ok(ChatRequest {
             messages: built.messages,
@@ -270,7 +295,9 @@ impl Agent {
         let preference = preference.and_then(|name| Strategy::from_name(&name));
         let capabilities = adapter.capabilities(&turn.conversation);
         let chat = turn.body().chat();
-        Ok(self.composer.strategy(&turn.conversation, chat, capabilities, preference))
+        Ok(self
+            .composer
+            .strategy(&turn.conversation, chat, capabilities, preference))
     }
 
     fn show(
@@ -283,7 +310,10 @@ impl Agent {
         if strategy != Some(Strategy::Streaming) {
             return None;
         }
-        let answers = turn.bodies.iter().map(|body| MessageId::from(body.message.as_str()));
+        let answers = turn
+            .bodies
+            .iter()
+            .map(|body| MessageId::from(body.message.as_str()));
         let setting = Setting {
             adapter: self.deliverer.adapter(&turn.conversation)?,
             conversation: input.conversation,
@@ -308,7 +338,9 @@ impl Agent {
         mut collector: Collector,
         running: &RunningTurn,
     ) -> (Asked, String) {
-        let run = self.chain.run(request, &*self.permits, true, &mut collector, &self.random);
+        let run = self
+            .chain
+            .run(request, &*self.permits, true, &mut collector, &self.random);
         let asked = tokio::select! {
             biased;
             () = running.stopped() => Asked::Stopped,
@@ -350,7 +382,12 @@ impl Agent {
             Asked::Stopped => {
                 note(Reason::Stopped);
                 let mark = Text::StoppedMark.render(turn.language);
-                (TurnState::Cancelled, Reason::Stopped, marked(text, &mark), None)
+                (
+                    TurnState::Cancelled,
+                    Reason::Stopped,
+                    marked(text, &mark),
+                    None,
+                )
             }
             Asked::TimedOut => {
                 note(Reason::TurnTimeout);
@@ -359,7 +396,12 @@ impl Agent {
                     return Ending::failed(told, Reason::TurnTimeout);
                 }
                 let mark = Text::TimeoutMark.render(turn.language);
-                (TurnState::Failed, Reason::TurnTimeout, marked(text, &mark), None)
+                (
+                    TurnState::Failed,
+                    Reason::TurnTimeout,
+                    marked(text, &mark),
+                    None,
+                )
             }
         };
         let history = self.history(input, turn, words, &text, reasoning);
@@ -400,7 +442,12 @@ impl Agent {
         };
         metrics::turn_ended("done");
         let history = self.history(input, turn, words, &text, completion.reasoning);
-        Ending { format: Format::Markdown, filtered: true, history, ..Ending::done(text) }
+        Ending {
+            format: Format::Markdown,
+            filtered: true,
+            history,
+            ..Ending::done(text)
+        }
     }
 
     fn history(
@@ -431,12 +478,20 @@ const HISTORY_ROWS: usize = 200;
 /// The name under which the sender speaks: only where several share a history.
 fn speaker(turn: &Turn) -> &str {
     let body = turn.body();
-    if body.group && turn.scope.person == 0 { &body.name } else { "" }
+    if body.group && turn.scope.person == 0 {
+        &body.name
+    } else {
+        ""
+    }
 }
 
 fn marked(text: String, mark: &str) -> String {
     let text = text.trim_end();
-    if text.is_empty() { mark.to_owned() } else { format!("{text}\n\n{mark}") }
+    if text.is_empty() {
+        mark.to_owned()
+    } else {
+        format!("{text}\n\n{mark}")
+    }
 }
 
 fn failure_reason(error: &ChainError) -> Reason {

@@ -83,7 +83,11 @@ pub fn build(material: Material<'_>, budget: Budget) -> Built {
     let mut messages: Vec<Message> = system.into_iter().collect();
     messages.extend(earlier.into_iter().skip(first));
     messages.push(message(Role::User, newest, None));
-    Built { messages, left_out: first, newest_cut }
+    Built {
+        messages,
+        left_out: first,
+        newest_cut,
+    }
 }
 
 /// The index of the first earlier message that stays.
@@ -102,7 +106,10 @@ fn first_kept(earlier: &[Message], room: usize, keep_recent: usize) -> usize {
         first = index;
     }
     // An answer without its question only confuses the model.
-    while earlier.get(first).is_some_and(|message| message.role == Role::Assistant) {
+    while earlier
+        .get(first)
+        .is_some_and(|message| message.role == Role::Assistant)
+    {
         first += 1;
     }
     first
@@ -123,7 +130,11 @@ fn from_row(row: &History) -> Option<Message> {
 #[must_use]
 pub fn named(name: &str, text: String) -> String {
     let name = clean_name(name);
-    if name.is_empty() { text } else { format!("{name}: {text}") }
+    if name.is_empty() {
+        text
+    } else {
+        format!("{name}: {text}")
+    }
 }
 
 /// A name that cannot pose as structure: one line, no direction marks, at most 40 characters.
@@ -132,11 +143,21 @@ fn clean_name(name: &str) -> String {
         !character.is_control()
             && !matches!(*character, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
     };
-    name.chars().filter(harmless).take(40).collect::<String>().trim().to_owned()
+    name.chars()
+        .filter(harmless)
+        .take(40)
+        .collect::<String>()
+        .trim()
+        .to_owned()
 }
 
 fn message(role: Role, text: String, reasoning: Option<String>) -> Message {
-    Message { role, text, name: None, reasoning }
+    Message {
+        role,
+        text,
+        name: None,
+        reasoning,
+    }
 }
 
 /// Cuts a text to a number of tokens, at a character.
@@ -148,7 +169,11 @@ fn cut(text: String, tokens: usize) -> (String, bool) {
     let (mut quarters, mut end) = (0_usize, 0);
     for (index, character) in text.char_indices() {
         // In quarters of a token, as the estimate counts.
-        quarters += if character >= '\u{2e80}' { 4 } else { character.len_utf8() };
+        quarters += if character >= '\u{2e80}' {
+            4
+        } else {
+            character.len_utf8()
+        };
         if quarters > room * 4 {
             break;
         }

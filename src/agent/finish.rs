@@ -41,7 +41,9 @@ impl Agent {
             .deliverer
             .adapter(&turn.conversation)
             .is_some_and(|adapter| adapter.capabilities(&turn.conversation).transcript);
-        let reply = body.as_ref().and_then(|body| serde_json::to_string(body).ok());
+        let reply = body
+            .as_ref()
+            .and_then(|body| serde_json::to_string(body).ok());
         let replies = reply.map(|json| NewReply {
             conversation: input.conversation,
             turn: Some(input.turn),
@@ -81,7 +83,10 @@ impl Agent {
                 due: tick,
             });
         }
-        let key = self.desk.keying.key(input.account, input.conversation, input.person);
+        let key = self
+            .desk
+            .keying
+            .key(input.account, input.conversation, input.person);
         if self.desk.dispatch.depth(&key) == 0 {
             self.hooks.queue_empty(&turn.conversation, &turn.person);
         }
@@ -96,7 +101,11 @@ impl Agent {
             filtered: ending.filtered,
         };
         let to = Addressee {
-            answers: turn.bodies.iter().map(|body| body.message.clone()).collect(),
+            answers: turn
+                .bodies
+                .iter()
+                .map(|body| body.message.clone())
+                .collect(),
             author: Some(turn.person.encode()),
             reply_context: turn.body().reply_context.clone(),
         };
@@ -117,7 +126,11 @@ impl Agent {
             let copy = Box::new(finish.clone());
             match commit(&self.store, |then| Write::Finish(copy, then)).await {
                 Err(StoreError::Database(error)) => {
-                    tracing::error!(turn = finish.turn, error, "the end of a turn was not written");
+                    tracing::error!(
+                        turn = finish.turn,
+                        error,
+                        "the end of a turn was not written"
+                    );
                     tokio::time::sleep(pause).await;
                 }
                 other => return other,
@@ -128,5 +141,7 @@ impl Agent {
 }
 
 fn preferences_changed(effects: &[Effect]) -> bool {
-    effects.iter().any(|effect| matches!(effect, Effect::Set { of, .. } if of.person != 0))
+    effects
+        .iter()
+        .any(|effect| matches!(effect, Effect::Set { of, .. } if of.person != 0))
 }

@@ -50,16 +50,26 @@ impl Content {
     /// Words of a person.
     #[must_use]
     pub fn person(name: &str, text: String) -> Self {
-        Self { v: VERSION, name: name.to_owned(), parts: vec![Part::Text { text }] }
+        Self {
+            v: VERSION,
+            name: name.to_owned(),
+            parts: vec![Part::Text { text }],
+        }
     }
 
     /// Words of the model, with its reasoning if it gave any.
     #[must_use]
     pub fn model(text: String, reasoning: Option<String>) -> Self {
-        let mut parts: Vec<Part> =
-            reasoning.map(|text| Part::Reasoning { text }).into_iter().collect();
+        let mut parts: Vec<Part> = reasoning
+            .map(|text| Part::Reasoning { text })
+            .into_iter()
+            .collect();
         parts.push(Part::Text { text });
-        Self { v: VERSION, name: String::new(), parts }
+        Self {
+            v: VERSION,
+            name: String::new(),
+            parts,
+        }
     }
 
     /// As JSON for the store.
@@ -113,13 +123,23 @@ mod tests {
 
     #[test]
     fn empty_reasoning_stays_and_absent_reasoning_stays_absent() {
-        assert_eq!(Content::model("a".into(), Some(String::new())).reasoning().as_deref(), Some(""));
+        assert_eq!(
+            Content::model("a".into(), Some(String::new()))
+                .reasoning()
+                .as_deref(),
+            Some("")
+        );
         assert_eq!(Content::model("a".into(), None).reasoning(), None);
     }
 
     #[test]
     fn parts_of_a_later_version_are_skipped() {
         let json = r#"{"v":9,"parts":[{"type":"hologram","x":1},{"type":"text","text":"a"}]}"#;
-        assert_eq!(Content::decode(json).map(|content| content.text()).as_deref(), Some("a"));
+        assert_eq!(
+            Content::decode(json)
+                .map(|content| content.text())
+                .as_deref(),
+            Some("a")
+        );
     }
 }

@@ -58,7 +58,12 @@ impl Running {
             recalled: Arc::clone(&recalled),
         };
         self.turns.lock().insert(turn, entry);
-        RunningTurn { list: Arc::clone(self), turn, cancel, recalled }
+        RunningTurn {
+            list: Arc::clone(self),
+            turn,
+            cancel,
+            recalled,
+        }
     }
 
     /// Stops the turns of a person in a conversation, or of everybody there. Says how many.
@@ -71,7 +76,9 @@ impl Running {
     /// Stops the turns of which `matches` says so by conversation and person. Says how many.
     pub fn stop_where(&self, matches: impl Fn(i64, i64) -> bool) -> usize {
         let turns = self.turns.lock();
-        let hit = turns.values().filter(|turn| matches(turn.conversation, turn.person));
+        let hit = turns
+            .values()
+            .filter(|turn| matches(turn.conversation, turn.person));
         hit.map(|turn| turn.cancel.cancel()).count()
     }
 
@@ -90,7 +97,10 @@ impl Running {
     /// Whether a turn under way answers the message `id`.
     #[must_use]
     pub fn has(&self, id: i64) -> bool {
-        self.turns.lock().values().any(|turn| turn.members.contains(&id))
+        self.turns
+            .lock()
+            .values()
+            .any(|turn| turn.members.contains(&id))
     }
 
     /// How many turns are under way.

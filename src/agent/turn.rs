@@ -70,25 +70,48 @@ impl Turn {
         let conversation = directory.conversation(input.conversation).await?;
         let person = directory.person(input.person).await?;
         let bodies = bodies(agent, input).await?;
-        let last = bodies.last().ok_or_else(|| StoreError::Database("a turn without messages".into()))?;
+        let last = bodies
+            .last()
+            .ok_or_else(|| StoreError::Database("a turn without messages".into()))?;
         let settings = &agent.settings;
-        let (role, global_owner) =
-            role_of(&person, last.kind, last.role, &settings.owners, settings.platform_roles);
-        let actor = Actor { person: input.person, role, global_owner };
+        let (role, global_owner) = role_of(
+            &person,
+            last.kind,
+            last.role,
+            &settings.owners,
+            settings.platform_roles,
+        );
+        let actor = Actor {
+            person: input.person,
+            role,
+            global_owner,
+        };
         let language = match directory.preference(input.person, lang::KEY).await? {
             Some(tag) => Language::from_tag(&tag),
             None => None,
         };
         let language = language
             .or(settings.language)
-            .or_else(|| bodies.iter().rev().find_map(|body| Language::of_text(&body.text)))
+            .or_else(|| {
+                bodies
+                    .iter()
+                    .rev()
+                    .find_map(|body| Language::of_text(&body.text))
+            })
             .unwrap_or(Language::Zh);
         let own = settings.context.scope == Scope::User;
         let scope = HistoryScope {
             conversation: input.conversation,
             person: if own { input.person } else { 0 },
         };
-        Ok(Self { bodies, conversation, person, actor, language, scope })
+        Ok(Self {
+            bodies,
+            conversation,
+            person,
+            actor,
+            language,
+            scope,
+        })
     }
 
     /// The newest message.
@@ -100,8 +123,12 @@ impl Turn {
 }
 
 async fn bodies(agent: &Agent, input: &Input) -> Result<Vec<Body>, StoreError> {
-    let missing: Vec<i64> =
-        input.messages.iter().filter(|(_, body)| body.is_none()).map(|(id, _)| *id).collect();
+    let missing: Vec<i64> = input
+        .messages
+        .iter()
+        .filter(|(_, body)| body.is_none())
+        .map(|(id, _)| *id)
+        .collect();
     let mut read = if missing.is_empty() {
         Vec::new().into_iter()
     } else {

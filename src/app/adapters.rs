@@ -32,7 +32,9 @@ pub struct Built {
 
 impl std::fmt::Debug for Built {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Built").field("rules", &self.rules).finish_non_exhaustive()
+        f.debug_struct("Built")
+            .field("rules", &self.rules)
+            .finish_non_exhaustive()
     }
 }
 
@@ -92,7 +94,8 @@ impl Built {
             thread: None,
         };
         let shown = adapter.capabilities(&probe).transcript;
-        self.rules.insert(key.clone(), AccountRules { addressing, shown });
+        self.rules
+            .insert(key.clone(), AccountRules { addressing, shown });
         self.adapters.insert(key, adapter);
     }
 }

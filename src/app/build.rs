@@ -40,7 +40,10 @@ use crate::{
         recover::recover,
         sweep::Sweep,
     },
-    outbound::{compose::Composer, deliver::Deliverer},
+    outbound::{
+        compose::Composer,
+        deliver::{Deliverer, Parts as DeliverParts},
+    },
     schedule::{
         bucket::Rate,
         config::{FlowControl, Mode},
@@ -51,8 +54,7 @@ use crate::{
     },
     security::redact::Redactor,
     store::{
-        Store,
-        config,
+        Store, config,
         sqlite::{Durability, Options, Retention, SqliteStore},
     },
     telemetry::metrics::Exporter,
@@ -69,9 +71,13 @@ pub(super) async fn build(
 ) -> Result<App, StartError> {
     let clock = Clock::system();
     let store: Arc<dyn Store> = SqliteStore::open(store_options(&config)).await?;
-    let (server, listener) = Server::bind(config.http.listen)
-        .await
-        .map_err(|error| StartError::Listen { address: config.http.listen, error })?;
+    let (server, listener) =
+        Server::bind(config.http.listen)
+            .await
+            .map_err(|error| StartError::Listen {
+                address: config.http.listen,
+                error,
+            })?;
     let models = models(&config)?;
     let secret = store.secret().await?;
     let built = adapters::build(&config, |platform, account| {
@@ -130,8 +136,11 @@ impl Core {
         let policy = policy(config);
         let keying = Keying::from(&config.input_buffer);
         let changed = Arc::new(Notify::new());
-        let permits =
-            Arc::new(ProviderPermits::new(clock, limiters(config), Arc::clone(&changed)));
+        let permits = Arc::new(ProviderPermits::new(
+            clock,
+            limiters(config),
+            Arc::clone(&changed),
+        ));
         let dispatch = Arc::new(Dispatch::new(DispatchParts {
             policy: policy.clone(),
             max_in_flight: config.flow_control.max_turns_in_flight,
@@ -141,17 +150,21 @@ impl Core {
             clock,
             store: Arc::clone(&store),
         }));
-        let deliverer = Deliverer::new(
-            Arc::clone(&store),
-            built.adapters.clone(),
-            Arc::clone(&directory),
-            Arc::clone(&traces),
+        let hooks = Hooks::default();
+        let deliverer = Deliverer::new(DeliverParts {
+            store: Arc::clone(&store),
+            adapters: built.adapters.clone(),
+            directory: Arc::clone(&directory),
+            traces: Arc::clone(&traces),
             clock,
-            config.output.clone(),
-            deliver_signal,
-        );
-        let composer = Composer::new(Arc::new(redactor), config.output.clone())
-            .map_err(|error| StartError::Config(format!("output.segmented.split_regex: {error}")))?;
+            output: config.output.clone(),
+            hooks: hooks.clone(),
+            stop: deliver_signal,
+        });
+        let composer =
+            Composer::new(Arc::new(redactor), config.output.clone()).map_err(|error| {
+                StartError::Config(format!("output.segmented.split_regex: {error}"))
+            })?;
         let composer = Arc::new(composer);
         let desk = Desk {
             version: env!("CARGO_PKG_VERSION"),
@@ -168,7 +181,6 @@ impl Core {
             holds_back: policy.overflow == Overflow::Block,
         };
         let notices = Arc::new(Notices::new(Arc::clone(&traces), clock));
-        let hooks = Hooks::default();
         let agent = Arc::new(Agent::new(AgentParts {
             settings: settings(config),
             deliverer: deliverer.clone(),
@@ -244,7 +256,9 @@ impl Core {
         listener: tokio::net::TcpListener,
     ) -> Result<App, StartError> {
         for key in self.built.adapters.keys() {
-            self.connections.lock().insert(key.clone(), Connection::Waiting);
+            self.connections
+                .lock()
+                .insert(key.clone(), Connection::Waiting);
         }
         let unsent = self.deliverer.recover().await?;
         let now = self.clock.now();
@@ -259,15 +273,21 @@ impl Core {
         )
         .await?;
         if unsent + recovered.messages + recovered.controls > 0 {
-            tracing::info!(unsent, messages = recovered.messages, controls = recovered.controls,
-                "taken up from before");
+            tracing::info!(
+                unsent,
+                messages = recovered.messages,
+                controls = recovered.controls,
+                "taken up from before"
+            );
         }
         let mut tasks = JoinSet::new();
         let runner: Arc<Agent> = Arc::clone(&self.agent);
         tasks.spawn(Arc::clone(&self.dispatch).run(runner, self.signals.dispatch));
         tasks.spawn(self.sweep.run(self.signals.sweep));
-        let readiness =
-            Arc::new(Readiness::new(Arc::clone(&self.store), Arc::clone(&self.connections)));
+        let readiness = Arc::new(Readiness::new(
+            Arc::clone(&self.store),
+            Arc::clone(&self.connections),
+        ));
         let own = Own {
             readiness: Arc::clone(&readiness),
             exporter: config.observability.metrics.then_some(exporter),
@@ -340,8 +360,19 @@ fn setup(config: &Config, secret: &[u8; 32], platform: &str, account: &AccountNa
         account: account.clone(),
         secret: digest.finalize().into(),
         version: env!("CARGO_PKG_VERSION"),
-        models: models.map(|model| format!("{}/{}", model.provider, model.model)).collect(),
+        public_host: config.http.public_url.as_deref().and_then(host),
+        models: models
+            .map(|model| format!("{}/{}", model.provider, model.model))
+            .collect(),
     }
+}
+
+/// Host and port of an address, in lower case.
+fn host(url: &str) -> Option<String> {
+    let (_, rest) = url.split_once("://")?;
+    rest.split(['/', '?', '#'])
+        .next()
+        .map(str::to_ascii_lowercase)
 }
 
 fn models(config: &Config) -> Result<Vec<Arc<dyn Model>>, StartError> {
@@ -366,8 +397,13 @@ fn openai(provider: &Provider, id: &str, model: &str) -> OpenAiOptions {
     let key = provider.api_key.as_ref().map(|key| key.expose().to_owned());
     let base_url = provider.base_url.as_deref().unwrap_or_default();
     let options = provider.models.get(model);
-    #[expect(clippy::cast_possible_truncation, reason = "a temperature needs no more precision")]
-    let temperature = options.and_then(|options| options.temperature).map(|value| value as f32);
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a temperature needs no more precision"
+    )]
+    let temperature = options
+        .and_then(|options| options.temperature)
+        .map(|value| value as f32);
     OpenAiOptions {
         connect_timeout: provider.connect_timeout,
         idle_timeout: provider.timeout,
@@ -395,7 +431,12 @@ fn recovery(config: &Config) -> Recovery {
 }
 
 fn first_provider(config: &Config) -> String {
-    config.models.chat.first().map(|model| model.provider.clone()).unwrap_or_default()
+    config
+        .models
+        .chat
+        .first()
+        .map(|model| model.provider.clone())
+        .unwrap_or_default()
 }
 
 fn limiters(config: &Config) -> Vec<(String, LimiterPolicy)> {
@@ -410,7 +451,11 @@ fn limiters(config: &Config) -> Vec<(String, LimiterPolicy)> {
         min_interval: auto.min_interval,
         max_interval: auto.max_interval,
     };
-    config.providers.iter().map(|(id, provider)| (id.clone(), policy(provider))).collect()
+    config
+        .providers
+        .iter()
+        .map(|(id, provider)| (id.clone(), policy(provider)))
+        .collect()
 }
 
 fn policy(config: &Config) -> Policy {
@@ -427,9 +472,14 @@ fn policy(config: &Config) -> Policy {
         },
         max_age: input.max_message_age,
         messages_per_request: small(flow.auto.messages_per_request),
-        user: Rate { per_second: flow.user.rate, burst: flow.user.burst },
-        manual: (flow.mode == Mode::Manual)
-            .then(|| Rate { per_second: flow.manual_rate, burst: manual_burst(flow.manual_rate) }),
+        user: Rate {
+            per_second: flow.user.rate,
+            burst: flow.user.burst,
+        },
+        manual: (flow.mode == Mode::Manual).then(|| Rate {
+            per_second: flow.manual_rate,
+            burst: manual_burst(flow.manual_rate),
+        }),
         max_turns_per_user: small(flow.max_turns_per_user),
         aging_interval: flow.aging_interval,
         debounce: flow.debounce,
@@ -452,7 +502,10 @@ fn settings(config: &Config) -> Settings {
     let mut context = config.context.clone();
     let first = config.models.chat.first();
     let options = first.and_then(|model| {
-        config.providers.get(&model.provider).and_then(|provider| provider.models.get(&model.model))
+        config
+            .providers
+            .get(&model.provider)
+            .and_then(|provider| provider.models.get(&model.model))
     });
     if let Some(tokens) = options.and_then(|options| options.context_tokens) {
         context.max_context_tokens = context.max_context_tokens.min(tokens);

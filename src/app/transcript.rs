@@ -38,12 +38,19 @@ impl Transcript for StoredTranscript {
         &self,
         conversation: &ConversationKey,
     ) -> Result<Option<ThreadId>, String> {
-        self.0.newest_thread(conversation).await.map_err(|error| error.to_string())
+        self.0
+            .newest_thread(conversation)
+            .await
+            .map_err(|error| error.to_string())
     }
 }
 
 fn entry(row: Shown) -> Option<TranscriptEntry> {
-    let (message, answers, blocks) = if row.answer { answer(&row)? } else { question(&row)? };
+    let (message, answers, blocks) = if row.answer {
+        answer(&row)?
+    } else {
+        question(&row)?
+    };
     Some(TranscriptEntry {
         id: row.id,
         message,
@@ -55,7 +62,11 @@ fn entry(row: Shown) -> Option<TranscriptEntry> {
     })
 }
 
-type Parts = (Option<weirgate_sdk::MessageId>, Vec<weirgate_sdk::MessageId>, Vec<Block>);
+type Parts = (
+    Option<weirgate_sdk::MessageId>,
+    Vec<weirgate_sdk::MessageId>,
+    Vec<Block>,
+);
 
 fn question(row: &Shown) -> Option<Parts> {
     let body = body::decode(&row.body)?;

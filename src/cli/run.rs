@@ -8,7 +8,7 @@ use super::{complain, environment, say};
 use crate::{
     app::{App, adapters},
     config::{self, Config, EXIT_CONFIG},
-    security::redact::{Redactor, Secret},
+    security::redact::{Redactor, Secret, Warning},
     telemetry::{
         config::LogFormat,
         logging::Logging,
@@ -53,7 +53,10 @@ pub(super) fn run(file: Option<&Path>) -> ExitCode {
     // can make this fail, and then there is one.
     let _ = rustls::crypto::ring::default_provider().install_default();
 
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+    let runtime = match tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+    {
         Ok(runtime) => runtime,
         Err(error) => {
             complain(&format!("the runtime could not be started: {error}"));
@@ -73,14 +76,16 @@ async fn serve(
     exporter: Exporter,
     logging: &Logging,
 ) -> ExitCode {
-    let (mut term, mut interrupt) =
-        match (signal(SignalKind::terminate()), signal(SignalKind::interrupt())) {
-            (Ok(term), Ok(interrupt)) => (term, interrupt),
-            (Err(error), _) | (_, Err(error)) => {
-                complain(&format!("signals cannot be received: {error}"));
-                return ExitCode::FAILURE;
-            }
-        };
+    let (mut term, mut interrupt) = match (
+        signal(SignalKind::terminate()),
+        signal(SignalKind::interrupt()),
+    ) {
+        (Ok(term), Ok(interrupt)) => (term, interrupt),
+        (Err(error), _) | (_, Err(error)) => {
+            complain(&format!("signals cannot be received: {error}"));
+            return ExitCode::FAILURE;
+        }
+    };
     let app = match App::start(config, redactor, exporter).await {
         Ok(app) => app,
         Err(error) => {
@@ -121,6 +126,12 @@ fn redactor(config: &Config) -> Redactor {
         name: path.clone(),
         value: secret.expose().to_owned(),
     });
-    // Secrets that are too short were already reported when the configuration was read.
-    Redactor::new(secrets).0
+    let (redactor, warnings) = Redactor::new(secrets);
+    for warning in warnings {
+        // Secrets that are too short were already reported when the configuration was read.
+        if !matches!(warning, Warning::TooShort { .. }) {
+            tracing::warn!("{warning}");
+        }
+    }
+    redactor
 }

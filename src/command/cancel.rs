@@ -13,8 +13,12 @@ use crate::{
 #[derive(Debug)]
 pub struct Cancel;
 
-static SPEC: Spec =
-    Spec { name: "cancel", aliases: &[], about: About::Cancel, when: When::Control };
+static SPEC: Spec = Spec {
+    name: "cancel",
+    aliases: &[],
+    about: About::Cancel,
+    when: When::Control,
+};
 
 #[async_trait]
 impl Command for Cancel {
@@ -29,9 +33,13 @@ impl Command for Cancel {
     async fn run(&self, call: Call<'_>, desk: &Desk) -> Result<Done, StoreError> {
         // First what waits, so that the end of the running turn does not start the next one.
         let (site, person) = (call.site, call.actor.person);
-        let messages =
-            desk.drop_waiting(site.account, site.conversation, person, call.turn).await?;
+        let messages = desk
+            .drop_waiting(site.account, site.conversation, person, call.turn)
+            .await?;
         let turns = desk.stop(site.conversation, person, false);
-        Ok(Done::say(&Text::Cancelled { turns, messages }, call.language))
+        Ok(Done::say(
+            &Text::Cancelled { turns, messages },
+            call.language,
+        ))
     }
 }

@@ -60,7 +60,9 @@ pub struct Desk {
 
 impl std::fmt::Debug for Desk {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Desk").field("version", &self.version).finish_non_exhaustive()
+        f.debug_struct("Desk")
+            .field("version", &self.version)
+            .finish_non_exhaustive()
     }
 }
 
@@ -76,9 +78,10 @@ impl Desk {
     pub fn status(&self, account: u32, conversation: i64, person: i64) -> StatusFacts {
         let stats = self.dispatch.stats();
         let accounts = self.connections.lock();
-        let account_line = |((platform, name), connection): (&(Platform, AccountName), &Connection)| {
-            format!("{platform}/{name}: {}", describe(connection))
-        };
+        let account_line =
+            |((platform, name), connection): (&(Platform, AccountName), &Connection)| {
+                format!("{platform}/{name}: {}", describe(connection))
+            };
         StatusFacts {
             version: self.version,
             uptime: std::time::Duration::from_micros(self.clock.tick()),
@@ -94,7 +97,8 @@ impl Desk {
     /// Messages of a person that wait in memory in the queue of a conversation.
     #[must_use]
     pub fn own_waiting(&self, account: u32, conversation: i64, person: i64) -> usize {
-        self.dispatch.depth(&self.key(account, conversation, person))
+        self.dispatch
+            .depth(&self.key(account, conversation, person))
     }
 
     /// Stops running turns; says how many.
@@ -137,12 +141,21 @@ impl Desk {
                 self.traces.note(*id, Reason::Cancelled, self.now());
             }
             let at = self.now();
-            let end =
-                |id| End { id, state: EndState::Dropped, reason: Reason::Cancelled.code(), at };
+            let end = |id| End {
+                id,
+                state: EndState::Dropped,
+                reason: Reason::Cancelled.code(),
+                at,
+            };
             let ends: Vec<End> = ids.iter().copied().map(end).collect();
             dropped += ends.len();
             if !ends.is_empty() {
-                commit(&self.store, |then| Write::End { ends, notices: Vec::new(), then }).await?;
+                commit(&self.store, |then| Write::End {
+                    ends,
+                    notices: Vec::new(),
+                    then,
+                })
+                .await?;
             }
         }
     }

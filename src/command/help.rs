@@ -13,7 +13,12 @@ use crate::{
 #[derive(Debug)]
 pub struct Help;
 
-static SPEC: Spec = Spec { name: "help", aliases: &["start"], about: About::Help, when: When::Now };
+static SPEC: Spec = Spec {
+    name: "help",
+    aliases: &["start"],
+    about: About::Help,
+    when: When::Now,
+};
 
 #[async_trait]
 impl Command for Help {
@@ -34,6 +39,9 @@ impl Command for Help {
             let space = if usage.is_empty() { "" } else { " " };
             text.push_str(&format!("\n/{}{space}{usage} - {about}", spec.name));
         }
-        Ok(Done { text, effects: Vec::new() })
+        Ok(Done {
+            text,
+            effects: Vec::new(),
+        })
     }
 }

@@ -16,8 +16,12 @@ pub struct Lang;
 /// The key under which the preference is stored.
 pub const KEY: &str = "lang";
 
-static SPEC: Spec =
-    Spec { name: "lang", aliases: &["language"], about: About::Lang, when: When::InOrder };
+static SPEC: Spec = Spec {
+    name: "lang",
+    aliases: &["language"],
+    about: About::Lang,
+    when: When::InOrder,
+};
 
 #[async_trait]
 impl Command for Lang {
@@ -36,19 +40,33 @@ impl Command for Lang {
             let present = present.and_then(|tag| Language::from_tag(&tag));
             return Ok(Done::say(&Text::LangIs(present), call.language));
         }
-        let of = Place { conversation: 0, person: call.actor.person };
+        let of = Place {
+            conversation: 0,
+            person: call.actor.person,
+        };
         if wanted.eq_ignore_ascii_case("auto") || wanted == "自动" {
             let mut done = Done::say(&Text::LangCleared, call.language);
-            done.effects.push(Effect::Set { of, key: KEY, value: None });
+            done.effects.push(Effect::Set {
+                of,
+                key: KEY,
+                value: None,
+            });
             return Ok(done);
         }
         let Some(language) = Language::from_tag(wanted) else {
             let given = wanted.chars().take(40).collect();
             let possible = "zh-CN, en, auto";
-            return Ok(Done::say(&Text::BadArgument { given, possible }, call.language));
+            return Ok(Done::say(
+                &Text::BadArgument { given, possible },
+                call.language,
+            ));
         };
         let mut done = Done::say(&Text::LangSet(language), language);
-        done.effects.push(Effect::Set { of, key: KEY, value: Some(language.tag().to_owned()) });
+        done.effects.push(Effect::Set {
+            of,
+            key: KEY,
+            value: Some(language.tag().to_owned()),
+        });
         Ok(done)
     }
 }

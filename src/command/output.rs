@@ -17,8 +17,12 @@ pub struct Output;
 /// The key under which the preference is stored.
 pub const KEY: &str = "output";
 
-static SPEC: Spec =
-    Spec { name: "output", aliases: &[], about: About::Output, when: When::InOrder };
+static SPEC: Spec = Spec {
+    name: "output",
+    aliases: &[],
+    about: About::Output,
+    when: When::InOrder,
+};
 
 #[async_trait]
 impl Command for Output {
@@ -35,20 +39,36 @@ impl Command for Output {
         if wanted.is_empty() {
             let present = desk.preference(call.actor.person, KEY).await?;
             let present = present.and_then(|name| Strategy::from_name(&name));
-            return Ok(Done::say(&Text::OutputIs(present.map(Strategy::name)), call.language));
+            return Ok(Done::say(
+                &Text::OutputIs(present.map(Strategy::name)),
+                call.language,
+            ));
         }
         let (value, text) = if wanted == "default" || wanted == "默认" {
             (None, Text::OutputCleared)
         } else if let Some(strategy) = Strategy::from_name(&wanted) {
-            (Some(strategy.name().to_owned()), Text::OutputSet(strategy.name()))
+            (
+                Some(strategy.name().to_owned()),
+                Text::OutputSet(strategy.name()),
+            )
         } else {
             let given = call.arguments.chars().take(40).collect();
             let possible = "streaming, segmented, full, default";
-            return Ok(Done::say(&Text::BadArgument { given, possible }, call.language));
+            return Ok(Done::say(
+                &Text::BadArgument { given, possible },
+                call.language,
+            ));
         };
-        let of = Place { conversation: 0, person: call.actor.person };
+        let of = Place {
+            conversation: 0,
+            person: call.actor.person,
+        };
         let mut done = Done::say(&text, call.language);
-        done.effects.push(Effect::Set { of, key: KEY, value });
+        done.effects.push(Effect::Set {
+            of,
+            key: KEY,
+            value,
+        });
         Ok(done)
     }
 }

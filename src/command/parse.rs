@@ -44,7 +44,9 @@ pub fn parse(text: &str) -> Parsed<'_> {
     };
     let shaped = name.starts_with(|first: char| first.is_ascii_alphabetic())
         && name.chars().count() <= LONGEST_NAME
-        && name.chars().all(|character| character.is_ascii_alphanumeric() || character == '_');
+        && name
+            .chars()
+            .all(|character| character.is_ascii_alphanumeric() || character == '_');
     if !shaped {
         return Parsed::Text;
     }
@@ -82,7 +84,17 @@ mod tests {
 
     #[test]
     fn other_texts_are_not() {
-        for text in ["", "/", "//", "/etc/hosts", "/1", "!important", "hello /ping", "/a-b", "/é"] {
+        for text in [
+            "",
+            "/",
+            "//",
+            "/etc/hosts",
+            "/1",
+            "!important",
+            "hello /ping",
+            "/a-b",
+            "/é",
+        ] {
             check(text, "Text");
         }
         check("/nosuch x", r#"Unknown("nosuch")"#);

@@ -13,7 +13,12 @@ use crate::{
 #[derive(Debug)]
 pub struct Ping;
 
-static SPEC: Spec = Spec { name: "ping", aliases: &[], about: About::Ping, when: When::Now };
+static SPEC: Spec = Spec {
+    name: "ping",
+    aliases: &[],
+    about: About::Ping,
+    when: When::Now,
+};
 
 #[async_trait]
 impl Command for Ping {
@@ -29,6 +34,9 @@ impl Command for Ping {
         if call.arguments.is_empty() {
             return Ok(Done::say(&Text::Pong, call.language));
         }
-        Ok(Done { text: call.arguments.to_owned(), effects: Vec::new() })
+        Ok(Done {
+            text: call.arguments.to_owned(),
+            effects: Vec::new(),
+        })
     }
 }

@@ -14,8 +14,12 @@ use crate::{
 #[derive(Debug)]
 pub struct Reset;
 
-static SPEC: Spec =
-    Spec { name: "reset", aliases: &["new"], about: About::Reset, when: When::InOrder };
+static SPEC: Spec = Spec {
+    name: "reset",
+    aliases: &["new"],
+    about: About::Reset,
+    when: When::InOrder,
+};
 
 #[async_trait]
 impl Command for Reset {
@@ -34,12 +38,23 @@ impl Command for Reset {
     }
 
     async fn run(&self, call: Call<'_>, _: &Desk) -> Result<Done, StoreError> {
-        let person = if call.site.own_history { call.actor.person } else { 0 };
-        let scope = HistoryScope { conversation: call.site.conversation, person };
+        let person = if call.site.own_history {
+            call.actor.person
+        } else {
+            0
+        };
+        let scope = HistoryScope {
+            conversation: call.site.conversation,
+            person,
+        };
         let mut done = Done::say(&Text::ResetDone, call.language);
         done.effects.push(Effect::Reset(scope));
         let target = call.conversation.encode();
-        done.effects.push(call.proof.record(AuditEvent::ContextReset, target, call.turn).into());
+        done.effects.push(
+            call.proof
+                .record(AuditEvent::ContextReset, target, call.turn)
+                .into(),
+        );
         Ok(done)
     }
 }

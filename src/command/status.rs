@@ -13,7 +13,12 @@ use crate::{
 #[derive(Debug)]
 pub struct Status;
 
-static SPEC: Spec = Spec { name: "status", aliases: &[], about: About::Status, when: When::Now };
+static SPEC: Spec = Spec {
+    name: "status",
+    aliases: &[],
+    about: About::Status,
+    when: When::Now,
+};
 
 #[async_trait]
 impl Command for Status {

@@ -13,8 +13,12 @@ use crate::{
 #[derive(Debug)]
 pub struct Stop;
 
-static SPEC: Spec =
-    Spec { name: "stop", aliases: &[], about: About::Stop, when: When::Control };
+static SPEC: Spec = Spec {
+    name: "stop",
+    aliases: &[],
+    about: About::Stop,
+    when: When::Control,
+};
 
 fn is_all(arguments: &str) -> bool {
     arguments.eq_ignore_ascii_case("all") || arguments == "全部"
@@ -38,7 +42,8 @@ impl Command for Stop {
     async fn run(&self, call: Call<'_>, desk: &Desk) -> Result<Done, StoreError> {
         let everybody = is_all(call.arguments);
         let turns = desk.stop(call.site.conversation, call.actor.person, everybody);
-        let waiting = desk.own_waiting(call.site.account, call.site.conversation, call.actor.person);
+        let waiting =
+            desk.own_waiting(call.site.account, call.site.conversation, call.actor.person);
         let text = if turns > 0 {
             Text::Stopped { turns, waiting }
         } else {
@@ -46,7 +51,9 @@ impl Command for Stop {
         };
         let mut done = Done::say(&text, call.language);
         if everybody {
-            let record = call.proof.record(AuditEvent::TurnStopped, turns.to_string(), call.turn);
+            let record = call
+                .proof
+                .record(AuditEvent::TurnStopped, turns.to_string(), call.turn);
             done.effects.push(record.into());
         }
         Ok(done)

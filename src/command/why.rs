@@ -14,7 +14,12 @@ use crate::{
 #[derive(Debug)]
 pub struct Why;
 
-static SPEC: Spec = Spec { name: "why", aliases: &["为什么"], about: About::Why, when: When::Now };
+static SPEC: Spec = Spec {
+    name: "why",
+    aliases: &["为什么"],
+    about: About::Why,
+    when: When::Now,
+};
 
 #[async_trait]
 impl Command for Why {
@@ -29,7 +34,9 @@ impl Command for Why {
     async fn run(&self, call: Call<'_>, desk: &Desk) -> Result<Done, StoreError> {
         let reply_to = call.body.reply_to.as_deref();
         let conversation = call.site.conversation;
-        let fate = desk.fate(conversation, reply_to, call.actor.person, call.turn).await?;
+        let fate = desk
+            .fate(conversation, reply_to, call.actor.person, call.turn)
+            .await?;
         let Some(fate) = fate else {
             return Ok(Done::say(&Text::WhyNothing, call.language));
         };
@@ -44,7 +51,10 @@ impl Command for Why {
                 return Ok(done);
             }
         }
-        Ok(Done::say(&Text::Why(Box::new(facts(fate, desk))), call.language))
+        Ok(Done::say(
+            &Text::Why(Box::new(facts(fate, desk))),
+            call.language,
+        ))
     }
 }
 
@@ -63,6 +73,9 @@ fn facts(fate: Fate, desk: &Desk) -> WhyFacts {
         attempts: fate.attempts,
         answer: fate.answer,
         answer_reason: fate.answer_reason,
-        steps: steps.into_iter().map(|(at, reason)| (since(at), reason.code())).collect(),
+        steps: steps
+            .into_iter()
+            .map(|(at, reason)| (since(at), reason.code()))
+            .collect(),
     }
 }

@@ -45,6 +45,18 @@ pub(super) async fn ready(State(own): State<Arc<Own>>) -> (StatusCode, Json<Repo
             "failing".to_owned()
         }
     };
-    let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    (status, Json(Report { ready, draining, store, adapters }))
+    let status = if ready {
+        StatusCode::OK
+    } else {
+        StatusCode::SERVICE_UNAVAILABLE
+    };
+    (
+        status,
+        Json(Report {
+            ready,
+            draining,
+            store,
+            adapters,
+        }),
+    )
 }

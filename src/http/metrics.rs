@@ -25,7 +25,9 @@ pub(super) async fn metrics(
     let Some(exporter) = &own.exporter else {
         return StatusCode::NOT_FOUND.into_response();
     };
-    let direct = PROXY_HEADERS.iter().all(|name| !headers.contains_key(*name));
+    let direct = PROXY_HEADERS
+        .iter()
+        .all(|name| !headers.contains_key(*name));
     let local = direct && peer.ip().to_canonical().is_loopback();
     if !local && !has_token(&own, &headers) {
         return (StatusCode::FORBIDDEN, "needs the admin token\n").into_response();
@@ -39,9 +41,7 @@ fn has_token(own: &Own, headers: &HeaderMap) -> bool {
         .and_then(|value| value.to_str().ok())
         .and_then(|value| value.strip_prefix("Bearer "));
     match (given, &own.admin_token) {
-        (Some(given), Some(token)) => {
-            given.as_bytes().ct_eq(token.expose().as_bytes()).into()
-        }
+        (Some(given), Some(token)) => given.as_bytes().ct_eq(token.expose().as_bytes()).into(),
         _ => false,
     }
 }

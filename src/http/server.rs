@@ -19,7 +19,9 @@ impl Server {
     /// The system's.
     pub async fn bind(address: SocketAddr) -> std::io::Result<(Self, TcpListener)> {
         let listener = TcpListener::bind(address).await?;
-        let server = Self { address: listener.local_addr()? };
+        let server = Self {
+            address: listener.local_addr()?,
+        };
         Ok((server, listener))
     }
 
@@ -34,7 +36,9 @@ impl Server {
         let service = routes.into_make_service_with_connect_info::<SocketAddr>();
         tasks.spawn(async move {
             let until = async move { stop.stopped().await };
-            let served = axum::serve(listener, service).with_graceful_shutdown(until).await;
+            let served = axum::serve(listener, service)
+                .with_graceful_shutdown(until)
+                .await;
             if let Err(error) = served {
                 tracing::error!(%error, "the web server ended");
             }

@@ -11,10 +11,17 @@ pub(super) fn render(text: &Text) -> String {
         Text::Pong => "pong".into(),
         Text::Status(facts) => status(facts),
         Text::Stopped { turns, waiting } => {
-            format!("Stopped {}.{}", plural(*turns, "answer"), still_waiting(*waiting))
+            format!(
+                "Stopped {}.{}",
+                plural(*turns, "answer"),
+                still_waiting(*waiting)
+            )
         }
         Text::NothingToStop { waiting } => {
-            format!("Nothing of yours is running here.{}", still_waiting(*waiting))
+            format!(
+                "Nothing of yours is running here.{}",
+                still_waiting(*waiting)
+            )
         }
         Text::Cancelled { turns, messages } => format!(
             "Stopped {} and dropped {}.",
@@ -58,10 +65,16 @@ fn notice(text: &Text) -> String {
             plural(*count, "message")
         ),
         Text::ExpiredMessages(count) => {
-            format!("{} of yours waited too long and will not be answered.", plural(*count, "message"))
+            format!(
+                "{} of yours waited too long and will not be answered.",
+                plural(*count, "message")
+            )
         }
         Text::TooLarge { limit } => {
-            format!("This message is too long; at most {} KiB are possible.", limit / 1024)
+            format!(
+                "This message is too long; at most {} KiB are possible.",
+                limit / 1024
+            )
         }
         Text::Failed { reference } => {
             format!("Sorry, that did not work. Please try again later. (reference {reference})")
@@ -74,8 +87,15 @@ fn notice(text: &Text) -> String {
         Text::Quarantined { reference } => format!(
             "I could not process your message in three tries, so I set it aside. (reference {reference})"
         ),
-        Text::HintDropped { prefix, count, span } => {
-            format!("{prefix} ({}, within {span} s)", plural_u64(*count, "message"))
+        Text::HintDropped {
+            prefix,
+            count,
+            span,
+        } => {
+            format!(
+                "{prefix} ({}, within {span} s)",
+                plural_u64(*count, "message")
+            )
         }
         _ => String::new(),
     }
@@ -143,11 +163,18 @@ fn still_waiting(waiting: usize) -> String {
     if waiting == 0 {
         return String::new();
     }
-    format!(" {} still in the queue; /cancel drops them.", plural(waiting, "message"))
+    format!(
+        " {} still in the queue; /cancel drops them.",
+        plural(waiting, "message")
+    )
 }
 
 fn plural(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+    if count == 1 {
+        format!("1 {noun}")
+    } else {
+        format!("{count} {noun}s")
+    }
 }
 
 fn plural_u64(count: u64, noun: &str) -> String {

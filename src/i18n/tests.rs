@@ -42,18 +42,31 @@ fn notices_are_never_empty() {
         Text::RefusedNewest(1),
         Text::ExpiredMessages(2),
         Text::TooLarge { limit: 65_536 },
-        Text::Failed { reference: reference() },
-        Text::TimedOut { reference: reference() },
+        Text::Failed {
+            reference: reference(),
+        },
+        Text::TimedOut {
+            reference: reference(),
+        },
         Text::ModelRefused,
         Text::ModelEmpty,
-        Text::Quarantined { reference: reference() },
-        Text::HintDropped { prefix: "[x]".into(), count: 2, span: 1 },
+        Text::Quarantined {
+            reference: reference(),
+        },
+        Text::HintDropped {
+            prefix: "[x]".into(),
+            count: 2,
+            span: 1,
+        },
         Text::Denied,
         Text::UnknownCommand("x".into()),
     ];
     for language in Language::ALL {
         for text in &texts {
-            assert!(!text.render(language).is_empty(), "{text:?} in {language:?}");
+            assert!(
+                !text.render(language).is_empty(),
+                "{text:?} in {language:?}"
+            );
         }
     }
 }
@@ -61,7 +74,13 @@ fn notices_are_never_empty() {
 #[test]
 fn durations_are_rough() {
     let units = ["d", "h", "m", "s"];
-    for (seconds, text) in [(0, "0s"), (5, "5s"), (65, "1m 5s"), (3_600, "1h"), (90_000, "1d 1h")] {
+    for (seconds, text) in [
+        (0, "0s"),
+        (5, "5s"),
+        (65, "1m 5s"),
+        (3_600, "1h"),
+        (90_000, "1d 1h"),
+    ] {
         assert_eq!(rough(Duration::from_secs(seconds), units), text);
     }
 }

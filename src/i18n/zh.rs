@@ -60,7 +60,11 @@ fn notice(text: &Text) -> String {
         Text::Quarantined { reference } => {
             format!("你的消息三次处理都未成功，已搁置。（编号 {reference}）")
         }
-        Text::HintDropped { prefix, count, span } => {
+        Text::HintDropped {
+            prefix,
+            count,
+            span,
+        } => {
             format!("{prefix}（共 {count} 条，{span} 秒内）")
         }
         _ => String::new(),

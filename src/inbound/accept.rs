@@ -128,8 +128,14 @@ impl Intake {
     /// The intake. Must be called inside of the runtime.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
-        let shared = Shared { parts, runtime: Handle::current() };
-        Self { shared: Arc::new(shared), open: Arc::new(Semaphore::new(MAX_OPEN)) }
+        let shared = Shared {
+            parts,
+            runtime: Handle::current(),
+        };
+        Self {
+            shared: Arc::new(shared),
+            open: Arc::new(Semaphore::new(MAX_OPEN)),
+        }
     }
 }
 
@@ -180,9 +186,20 @@ impl Shared {
         slot: ReceiptSlot,
         permit: Option<OwnedSemaphorePermit>,
     ) {
-        let Batch { platform, account, events, cursor } = batch;
-        let Some(rules) = self.parts.accounts.get(&(platform.clone(), account.clone())) else {
-            slot.resolve(Err(NotAccepted::Store(format!("no account {platform}/{account}"))));
+        let Batch {
+            platform,
+            account,
+            events,
+            cursor,
+        } = batch;
+        let Some(rules) = self
+            .parts
+            .accounts
+            .get(&(platform.clone(), account.clone()))
+        else {
+            slot.resolve(Err(NotAccepted::Store(format!(
+                "no account {platform}/{account}"
+            ))));
             return;
         };
         let mut steps = Vec::with_capacity(events.len());
@@ -194,7 +211,10 @@ impl Shared {
             steps.push(step);
         }
         for row in ambient {
-            self.parts.store.write(Write::Ambient(Box::new(row), Box::new(log_failure))).await;
+            self.parts
+                .store
+                .write(Write::Ambient(Box::new(row), Box::new(log_failure)))
+                .await;
         }
         let idle = messages.is_empty() && cursor.is_none();
         if idle && steps.iter().all(|step| matches!(step, Step::Ended(_))) {
@@ -210,7 +230,16 @@ impl Shared {
                 Err(error) => slot.resolve(Err(NotAccepted::Store(error.to_string()))),
             }
         });
-        self.parts.store.write(Write::Accept { platform, account, messages, cursor, then }).await;
+        self.parts
+            .store
+            .write(Write::Accept {
+                platform,
+                account,
+                messages,
+                cursor,
+                then,
+            })
+            .await;
     }
 
     /// What is to be done with an event. Messages that are to be journaled are put into `messages`.
@@ -224,8 +253,14 @@ impl Shared {
         match event {
             Event::Message(message) => self.plan_message(*message, rules, messages, ambient),
             Event::Edited(message) => Step::Edit(message),
-            Event::Deleted { conversation, message } => Step::Delete(conversation, message),
-            Event::StopPressed { conversation, sender } => Step::Stop(conversation, sender.key),
+            Event::Deleted {
+                conversation,
+                message,
+            } => Step::Delete(conversation, message),
+            Event::StopPressed {
+                conversation,
+                sender,
+            } => Step::Stop(conversation, sender.key),
             Event::MemberJoined { .. }
             | Event::MemberLeft { .. }
             | Event::RoleChanged { .. }
@@ -328,7 +363,12 @@ impl Shared {
             return Outcome::Duplicate;
         }
         metrics::accepted();
-        parts.directory.learn(row.conversation, &known.conversation, row.person, &known.person);
+        parts.directory.learn(
+            row.conversation,
+            &known.conversation,
+            row.person,
+            &known.person,
+        );
         let (kind, lane) = match known.route {
             Route::Control => {
                 self.control(row, known);
@@ -348,9 +388,14 @@ impl Shared {
             single: false,
             body: Some(known.body),
         };
-        let subject =
-            |reason| Subject { conversation: row.conversation, person: row.person, reason };
-        parts.hooks.after_queue(row.id, row.conversation, row.person);
+        let subject = |reason| Subject {
+            conversation: row.conversation,
+            person: row.person,
+            reason,
+        };
+        parts
+            .hooks
+            .after_queue(row.id, row.conversation, row.person);
         match parts.dispatch.push(entry) {
             Pushed::Queued => Outcome::Accepted(row.id),
             Pushed::Held => {
@@ -358,11 +403,15 @@ impl Shared {
                 Outcome::Accepted(row.id)
             }
             Pushed::Displaced(ids) => {
-                parts.notices.add(subject(Reason::QueueFullDroppedOldest), &ids);
+                parts
+                    .notices
+                    .add(subject(Reason::QueueFullDroppedOldest), &ids);
                 Outcome::Accepted(row.id)
             }
             Pushed::Refused => {
-                parts.notices.add(subject(Reason::QueueFullRefused), &[row.id]);
+                parts
+                    .notices
+                    .add(subject(Reason::QueueFullRefused), &[row.id]);
                 Outcome::Refused
             }
         }
@@ -381,7 +430,8 @@ impl Shared {
             body: known.body,
         };
         let agent = Arc::clone(&self.parts.agent);
-        self.runtime.spawn(async move { agent.control(waiting).await });
+        self.runtime
+            .spawn(async move { agent.control(waiting).await });
     }
 }
 
@@ -401,7 +451,11 @@ fn route(parsed: Parsed<'_>, too_large: bool) -> Route {
 
 fn ambient_row(message: &InboundMessage) -> Ambient {
     let text = body::decode(&body::encode(message)).map(|body| body::text_for_model(&body));
-    let name = if message.chat == ChatKind::Group { message.sender.name.as_str() } else { "" };
+    let name = if message.chat == ChatKind::Group {
+        message.sender.name.as_str()
+    } else {
+        ""
+    };
     let content = Content::person(name, text.unwrap_or_default());
     let row = History {
         role: store::Role::Ambient,
@@ -409,7 +463,10 @@ fn ambient_row(message: &InboundMessage) -> Ambient {
         at: message.received_at,
         parts: content.encode(),
     };
-    Ambient { conversation: message.conversation.clone(), row }
+    Ambient {
+        conversation: message.conversation.clone(),
+        row,
+    }
 }
 
 fn ended(step: &Step) -> Outcome {

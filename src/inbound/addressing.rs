@@ -31,8 +31,11 @@ impl Addressing {
     /// Reads the section.
     #[must_use]
     pub fn read(mut fields: Fields<'_>) -> Self {
-        let mode =
-            fields.choice("mode", Mode::Mention, &[("mention", Mode::Mention), ("all", Mode::All)]);
+        let mode = fields.choice(
+            "mode",
+            Mode::Mention,
+            &[("mention", Mode::Mention), ("all", Mode::All)],
+        );
         let wake_words = fields.texts("wake_words", MAX_WAKE_WORDS);
         fields.finish();
         let wake_words = wake_words
@@ -59,9 +62,15 @@ impl Addressing {
         if self.wake_words.is_empty() {
             return false;
         }
-        let text: String = text.trim_start().chars().take(256).collect::<String>().to_lowercase();
+        let text: String = text
+            .trim_start()
+            .chars()
+            .take(256)
+            .collect::<String>()
+            .to_lowercase();
         self.wake_words.iter().any(|word| {
-            text.strip_prefix(word.as_str()).is_some_and(|rest| ends_word(word, rest))
+            text.strip_prefix(word.as_str())
+                .is_some_and(|rest| ends_word(word, rest))
         })
     }
 }

@@ -23,7 +23,10 @@ pub fn encode(message: &InboundMessage) -> Box<str> {
         group: message.chat == ChatKind::Group,
         role: message.sender.role,
         kind: message.sender.kind,
-        reply_to: message.reply_to.as_ref().map(|replied| replied.message.as_str().to_owned()),
+        reply_to: message
+            .reply_to
+            .as_ref()
+            .map(|replied| replied.message.as_str().to_owned()),
         reply_context: message.reply_context.clone(),
         too_large: false,
     };
@@ -53,7 +56,9 @@ pub fn is_too_large(message: &InboundMessage) -> bool {
 
 fn json(body: &Body) -> Box<str> {
     // Strings, numbers and enums always serialise.
-    serde_json::to_string(body).unwrap_or_default().into_boxed_str()
+    serde_json::to_string(body)
+        .unwrap_or_default()
+        .into_boxed_str()
 }
 
 /// Text alone is kept as text; anything else as segments.
@@ -133,7 +138,10 @@ mod tests {
     fn quotes_and_media_are_described() {
         let segments = vec![
             Segment::Quote("one\ntwo".into()),
-            Segment::Mention { user: "1".into(), name: "Ann".into() },
+            Segment::Mention {
+                user: "1".into(),
+                name: "Ann".into(),
+            },
             Segment::Text(" look ".into()),
             Segment::Placeholder("card: x".into()),
         ];
@@ -159,7 +167,10 @@ mod tests {
     #[test]
     fn plain_text_stays_compact() {
         let (text, segments) = content(&[
-            Segment::Mention { user: "9".into(), name: String::new() },
+            Segment::Mention {
+                user: "9".into(),
+                name: String::new(),
+            },
             Segment::Text(" hi".into()),
         ]);
         assert_eq!((text.as_str(), segments.len()), ("hi", 0));

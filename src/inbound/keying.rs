@@ -27,7 +27,11 @@ impl Keying {
     pub fn key(self, account: u32, conversation: i64, person: i64) -> QueueKey {
         QueueKey {
             account,
-            conversation: if self.per_conversation { conversation } else { 0 },
+            conversation: if self.per_conversation {
+                conversation
+            } else {
+                0
+            },
             person: if self.per_user { person } else { 0 },
         }
     }
@@ -50,7 +54,10 @@ mod tests {
     #[test]
     fn the_four_keyings() {
         let key = |per_user, per_conversation| {
-            let keying = Keying { per_user, per_conversation };
+            let keying = Keying {
+                per_user,
+                per_conversation,
+            };
             let key = keying.key(1, 20, 300);
             (key.account, key.conversation, key.person)
         };

@@ -64,7 +64,15 @@ impl Report {
             _ => EndState::Dropped,
         };
         let reason = self.subject.reason.code();
-        self.ids.iter().map(|id| End { id: *id, state, reason, at }).collect()
+        self.ids
+            .iter()
+            .map(|id| End {
+                id: *id,
+                state,
+                reason,
+                at,
+            })
+            .collect()
     }
 }
 
@@ -87,7 +95,11 @@ impl Notices {
     /// No bursts yet.
     #[must_use]
     pub fn new(traces: std::sync::Arc<Traces>, clock: Clock) -> Self {
-        Self { bursts: Mutex::default(), traces, clock }
+        Self {
+            bursts: Mutex::default(),
+            traces,
+            clock,
+        }
     }
 
     /// Adds messages that will not be answered.
@@ -125,14 +137,23 @@ impl Bursts {
                 self.close(oldest);
             }
         }
-        let new = || Burst { ids: Vec::new(), total: 0, first: now, last: now };
+        let new = || Burst {
+            ids: Vec::new(),
+            total: 0,
+            first: now,
+            last: now,
+        };
         let burst = self.open.entry(subject).or_insert_with(new);
         burst.total += ids.len();
         burst.last = now;
         burst.ids.extend(ids);
         if burst.ids.len() >= MAX_IDS {
             let ids = std::mem::take(&mut burst.ids);
-            self.overflow.push(Report { subject, ids, total: None });
+            self.overflow.push(Report {
+                subject,
+                ids,
+                total: None,
+            });
         }
     }
 
@@ -157,7 +178,11 @@ impl Bursts {
     fn close(&mut self, subject: Subject) {
         if let Some(burst) = self.open.remove(&subject) {
             let total = Some(burst.total);
-            self.overflow.push(Report { subject, ids: burst.ids, total });
+            self.overflow.push(Report {
+                subject,
+                ids: burst.ids,
+                total,
+            });
         }
     }
 }
@@ -167,7 +192,11 @@ mod tests {
     use super::*;
 
     fn subject(person: i64) -> Subject {
-        Subject { conversation: 1, person, reason: Reason::QueueFullDroppedOldest }
+        Subject {
+            conversation: 1,
+            person,
+            reason: Reason::QueueFullDroppedOldest,
+        }
     }
 
     #[test]
@@ -178,9 +207,23 @@ mod tests {
         bursts.add(subject(2), &[4], 0);
         assert_eq!(bursts.due(QUIET - 1, false), []);
         let due = bursts.due(QUIET, false);
-        assert_eq!(due, [Report { subject: subject(2), ids: vec![4], total: Some(1) }]);
+        assert_eq!(
+            due,
+            [Report {
+                subject: subject(2),
+                ids: vec![4],
+                total: Some(1)
+            }]
+        );
         let due = bursts.due(2 * QUIET, false);
-        assert_eq!(due, [Report { subject: subject(1), ids: vec![1, 2, 3], total: Some(3) }]);
+        assert_eq!(
+            due,
+            [Report {
+                subject: subject(1),
+                ids: vec![1, 2, 3],
+                total: Some(3)
+            }]
+        );
         assert!(bursts.open.is_empty());
     }
 

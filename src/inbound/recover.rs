@@ -5,11 +5,7 @@
 
 use std::sync::Arc;
 
-use super::{
-    keying::Keying,
-    queue::Entry,
-    route::Route,
-};
+use super::{keying::Keying, queue::Entry, route::Route};
 use crate::{
     agent::Agent,
     reason::Reason,
@@ -48,7 +44,10 @@ pub async fn recover(
     now: i64,
 ) -> Result<Recovered, StoreError> {
     let unclean = store.last_stop().await? == LastStop::Unclean;
-    dispatch.set_policy(Policy { overflow: Overflow::Block, ..policy.clone() });
+    dispatch.set_policy(Policy {
+        overflow: Overflow::Block,
+        ..policy.clone()
+    });
     let mut recovered = Recovered::default();
     let mut controls: Vec<Waiting> = Vec::new();
     let mut after = 0;

@@ -67,7 +67,13 @@ mod tests {
     #[test]
     fn routes_come_back_as_they_went() {
         let kinds = [Kind::Message, Kind::InOrder, Kind::Now];
-        let lanes = [Lane::Control, Lane::Command, Lane::Direct, Lane::Ambient, Lane::Background];
+        let lanes = [
+            Lane::Control,
+            Lane::Command,
+            Lane::Direct,
+            Lane::Ambient,
+            Lane::Background,
+        ];
         assert_eq!(Route::from_code(Route::Control.code()), Route::Control);
         for kind in kinds {
             for lane in lanes {

@@ -21,6 +21,7 @@ use crate::{
     reason::Reason,
     schedule::dispatch::{Dispatch, observe},
     store::{NewReply, ReplyBody, Store, StoreError, Write, commit},
+    telemetry::metrics,
 };
 
 /// Expired messages that one round looks at.
@@ -85,6 +86,7 @@ impl Sweep {
             }
         }
         observe(&self.dispatch);
+        metrics::outbox_depth(self.deliverer.unsent());
     }
 
     /// Ends the messages of a report and, if it is complete, tells the person, in one transaction.
@@ -94,7 +96,9 @@ impl Sweep {
             Some(total) => self.notice(report.subject, total).await?,
             None => None,
         };
-        let json = notice.as_ref().and_then(|(_, body)| serde_json::to_string(body).ok());
+        let json = notice
+            .as_ref()
+            .and_then(|(_, body)| serde_json::to_string(body).ok());
         let shown = match &notice {
             Some((key, _)) => self
                 .deliverer
@@ -114,7 +118,12 @@ impl Sweep {
             .into_iter()
             .collect();
         let ends = report.ends(now);
-        let ids = commit(&self.store, |then| Write::End { ends, notices, then }).await?;
+        let ids = commit(&self.store, |then| Write::End {
+            ends,
+            notices,
+            then,
+        })
+        .await?;
         if let (Some(id), Some((key, body))) = (ids.first(), notice) {
             let tick = self.clock.tick();
             self.deliverer.push(Reply {
@@ -144,7 +153,9 @@ impl Sweep {
             return Ok(None);
         };
         let tag = self.directory.preference(subject.person, lang::KEY).await?;
-        let language = tag.and_then(|tag| Language::from_tag(&tag)).or(self.language);
+        let language = tag
+            .and_then(|tag| Language::from_tag(&tag))
+            .or(self.language);
         let text = match subject.reason {
             Reason::Expired => Text::ExpiredMessages(total),
             Reason::QueueFullRefused | Reason::TotalFull => Text::RefusedNewest(total),
@@ -155,7 +166,10 @@ impl Sweep {
             format: Format::Plain,
             filtered: false,
         };
-        let to = Addressee { author: Some(person.encode()), ..Addressee::default() };
+        let to = Addressee {
+            author: Some(person.encode()),
+            ..Addressee::default()
+        };
         let full = Some(Strategy::Full);
         Ok(self
             .composer
@@ -163,4 +177,3 @@ impl Sweep {
             .map(|body| (key, body)))
     }
 }
-

@@ -71,7 +71,11 @@ impl Composer {
             min_segment_length: segmented.min_segment_length,
             add_ellipsis: segmented.add_ellipsis,
         };
-        Ok(Self { redactor, output, pace })
+        Ok(Self {
+            redactor,
+            output,
+            pace,
+        })
     }
 
     /// The settings of output.
@@ -106,7 +110,10 @@ impl Composer {
             streaming: self.output.streaming.enable && can_stream,
             segmented: self.output.segmented.enable,
         };
-        choose([preference, platform, Some(self.output.default_strategy)], possible)
+        choose(
+            [preference, platform, Some(self.output.default_strategy)],
+            possible,
+        )
     }
 
     /// Composes the body of an outbox row. `None` if nothing visible is left. `random` gives numbers
@@ -143,7 +150,11 @@ impl Composer {
             return None;
         }
         let pauses = match pace {
-            Some(_) => pieces.iter().skip(1).map(|_| self.pause(random())).collect(),
+            Some(_) => pieces
+                .iter()
+                .skip(1)
+                .map(|_| self.pause(random()))
+                .collect(),
             None => Vec::new(),
         };
         Some(ReplyBody {
@@ -235,6 +246,9 @@ pub fn part_texts(body: &ReplyBody) -> Vec<String> {
 /// The pause before a part.
 #[must_use]
 pub fn pause_before(body: &ReplyBody, part: usize) -> Duration {
-    let tenths = part.checked_sub(1).and_then(|index| body.pauses.get(index)).copied();
+    let tenths = part
+        .checked_sub(1)
+        .and_then(|index| body.pauses.get(index))
+        .copied();
     Duration::from_millis(u64::from(tenths.unwrap_or(0)) * 100)
 }

@@ -10,8 +10,8 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 use parking_lot::Mutex;
 use tokio_util::task::TaskTracker;
 use weirgate_sdk::{
-    AccountName, Adapter, Capabilities, ConversationKey, Platform, ReplyTarget, Stop,
-    UserKey, answer::Format,
+    AccountName, Adapter, Capabilities, ConversationKey, Platform, ReplyTarget, Stop, UserKey,
+    answer::Format,
 };
 
 use super::{
@@ -24,6 +24,7 @@ use super::{
 use crate::{
     clock::{Clock, Tick, micros},
     directory::Directory,
+    hook::Hooks,
     reason::Reason,
     store::{PendingReply, Receipt, ReceiptOutcome, ReplyBody, Store, StoreError, Write},
     telemetry::metrics,
@@ -46,6 +47,26 @@ pub struct Deliverer {
     shared: Arc<Shared>,
 }
 
+/// What a deliverer is made of.
+pub struct Parts {
+    /// The outbox.
+    pub store: Arc<dyn Store>,
+    /// Where answers go.
+    pub adapters: Adapters,
+    /// Keys behind numbers.
+    pub directory: Arc<Directory>,
+    /// Reasons.
+    pub traces: Arc<Traces>,
+    /// The clock.
+    pub clock: Clock,
+    /// The settings of output.
+    pub output: Output,
+    /// Plug-ins.
+    pub hooks: Hooks,
+    /// Ends the delivery.
+    pub stop: Stop,
+}
+
 struct Shared {
     store: Arc<dyn Store>,
     adapters: Adapters,
@@ -53,6 +74,7 @@ struct Shared {
     traces: Arc<Traces>,
     clock: Clock,
     output: Output,
+    hooks: Hooks,
     outbox: Outbox,
     governors: Mutex<HashMap<(Platform, AccountName), Governor>>,
     workers: TaskTracker,
@@ -63,7 +85,9 @@ struct Shared {
 
 impl std::fmt::Debug for Deliverer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Deliverer").field("waiting", &self.unsent()).finish_non_exhaustive()
+        f.debug_struct("Deliverer")
+            .field("waiting", &self.unsent())
+            .finish_non_exhaustive()
     }
 }
 
@@ -76,17 +100,19 @@ enum End {
 }
 
 impl Deliverer {
-    /// A deliverer that works until `stop`.
+    /// A deliverer that works until its stop signal.
     #[must_use]
-    pub fn new(
-        store: Arc<dyn Store>,
-        adapters: Adapters,
-        directory: Arc<Directory>,
-        traces: Arc<Traces>,
-        clock: Clock,
-        output: Output,
-        stop: Stop,
-    ) -> Self {
+    pub fn new(parts: Parts) -> Self {
+        let Parts {
+            store,
+            adapters,
+            directory,
+            traces,
+            clock,
+            output,
+            hooks,
+            stop,
+        } = parts;
         let outbox = Outbox::new(output.buffer.max_size, output.buffer.overflow_strategy);
         let shared = Shared {
             store,
@@ -95,19 +121,25 @@ impl Deliverer {
             traces,
             clock,
             output,
+            hooks,
             outbox,
             governors: Mutex::default(),
             workers: TaskTracker::new(),
             rested: tokio::sync::Notify::new(),
             stop,
         };
-        Self { shared: Arc::new(shared) }
+        Self {
+            shared: Arc::new(shared),
+        }
     }
 
     /// The adapter of a conversation, if its account is still configured.
     #[must_use]
     pub fn adapter(&self, key: &ConversationKey) -> Option<Arc<dyn Adapter>> {
-        self.shared.adapters.get(&(key.platform.clone(), key.account.clone())).cloned()
+        self.shared
+            .adapters
+            .get(&(key.platform.clone(), key.account.clone()))
+            .cloned()
     }
 
     /// Replies that are not sent yet.
@@ -125,11 +157,15 @@ impl Deliverer {
         let pushed = self.shared.outbox.push(reply);
         if pushed.start {
             let shared = Arc::clone(&self.shared);
-            self.shared.workers.spawn(async move { shared.work(conversation).await });
+            self.shared
+                .workers
+                .spawn(async move { shared.work(conversation).await });
         }
         if let Some(dropped) = pushed.overflow {
             let shared = Arc::clone(&self.shared);
-            self.shared.workers.spawn(async move { shared.drop_reply(dropped).await });
+            self.shared
+                .workers
+                .spawn(async move { shared.drop_reply(dropped).await });
         }
     }
 
@@ -140,9 +176,10 @@ impl Deliverer {
             return false;
         };
         let capabilities = adapter.capabilities(key);
-        self.shared.with_governor(key, capabilities, |governor, now| {
-            governor.take_cosmetic(conversation, now)
-        })
+        self.shared
+            .with_governor(key, capabilities, |governor, now| {
+                governor.take_cosmetic(conversation, now)
+            })
     }
 
     /// Takes up what an earlier process left unsent.
@@ -200,13 +237,18 @@ impl Shared {
             return Ok(None);
         }
         let Ok(body) = serde_json::from_str::<ReplyBody>(&pending.body) else {
-            tracing::error!(reply = pending.id, "the stored reply cannot be read; given up");
-            self.settle(pending.id, pending.part, failed(Reason::SendFailed)).await;
+            tracing::error!(
+                reply = pending.id,
+                "the stored reply cannot be read; given up"
+            );
+            self.settle(pending.id, pending.part, failed(Reason::SendFailed))
+                .await;
             return Ok(None);
         };
         if pending.in_doubt && pending.attempts >= ATTEMPTS {
             self.note(pending.turn, pending.id, Reason::SendFailed);
-            self.settle(pending.id, pending.part, failed(Reason::SendFailed)).await;
+            self.settle(pending.id, pending.part, failed(Reason::SendFailed))
+                .await;
             return Ok(None);
         }
         if pending.in_doubt {
@@ -231,7 +273,8 @@ impl Shared {
 
     async fn drop_reply(&self, reply: Reply) {
         self.note(reply.turn, reply.id, Reason::ReplyDropped);
-        self.settle(reply.id, reply.part, failed(Reason::ReplyDropped)).await;
+        self.settle(reply.id, reply.part, failed(Reason::ReplyDropped))
+            .await;
     }
 
     async fn deliver(&self, mut reply: Reply) -> End {
@@ -240,13 +283,18 @@ impl Shared {
             tracing::warn!(reply = reply.id, conversation = %reply.key.encode(),
                 "no account is configured for this conversation; the reply is given up");
             self.note(reply.turn, reply.id, Reason::SendGone);
-            self.settle(reply.id, reply.part, failed(Reason::SendGone)).await;
+            self.settle(reply.id, reply.part, failed(Reason::SendGone))
+                .await;
             return End::Settled;
         };
         let texts = part_texts(&reply.body);
         let mut frozen: Tick = 0;
         let mut doubtful = false;
-        for (index, text) in texts.iter().enumerate().skip(usize::try_from(reply.part).unwrap_or(0)) {
+        for (index, text) in texts
+            .iter()
+            .enumerate()
+            .skip(usize::try_from(reply.part).unwrap_or(0))
+        {
             let part = attempt::Part {
                 adapter: &*adapter,
                 reply: &reply,
@@ -254,7 +302,10 @@ impl Shared {
                 index: u32::try_from(index).unwrap_or(u32::MAX),
                 count: u32::try_from(texts.len()).unwrap_or(u32::MAX),
             };
-            let pause = self.clock.tick().saturating_add(micros(pause_before(&reply.body, index)));
+            let pause = self
+                .clock
+                .tick()
+                .saturating_add(micros(pause_before(&reply.body, index)));
             if index > 0 && !self.sleep_until(pause).await {
                 return End::Stopped;
             }
@@ -327,14 +378,20 @@ impl Shared {
         let now = self.clock.tick();
         let mut governors = self.governors.lock();
         let account = (key.platform.clone(), key.account.clone());
-        let governor =
-            governors.entry(account).or_insert_with(|| Governor::new(capabilities.rates));
+        let governor = governors
+            .entry(account)
+            .or_insert_with(|| Governor::new(capabilities.rates));
         act(governor, now)
     }
 
     /// Writes what became of a part, without waiting for the commit.
     async fn settle(&self, id: i64, part: u32, outcome: ReceiptOutcome) {
-        let receipt = Receipt { id, part, outcome, at: self.clock.now() };
+        let receipt = Receipt {
+            id,
+            part,
+            outcome,
+            at: self.clock.now(),
+        };
         let then = Box::new(move |result: Result<(), StoreError>| {
             if let Err(error) = result {
                 tracing::error!(reply = id, %error, "what became of a reply could not be written");
@@ -344,7 +401,8 @@ impl Shared {
     }
 
     fn note(&self, turn: Option<i64>, id: i64, reason: Reason) {
-        self.traces.note(turn.unwrap_or(id), reason, self.clock.now());
+        self.traces
+            .note(turn.unwrap_or(id), reason, self.clock.now());
     }
 }
 
@@ -355,7 +413,9 @@ enum Held {
 }
 
 fn failed(reason: Reason) -> ReceiptOutcome {
-    ReceiptOutcome::Failed { reason: reason.code() }
+    ReceiptOutcome::Failed {
+        reason: reason.code(),
+    }
 }
 
 /// The message that a part is a reply to: the last one answered, on the first part only.
@@ -365,15 +425,14 @@ fn reply_target(body: &ReplyBody, part: u32) -> Option<ReplyTarget> {
     }
     let message = body.answers.last()?;
     let author = UserKey::decode(body.author.as_deref()?)?;
-    Some(ReplyTarget { message: message.as_str().into(), author })
+    Some(ReplyTarget {
+        message: message.as_str().into(),
+        author,
+    })
 }
 
 /// The text of a part as the adapter renders it; as plain text if its markup was refused.
-fn rendered(
-    adapter: &dyn Adapter,
-    text: &str,
-    format: Format,
-) -> weirgate_sdk::answer::Rendered {
+fn rendered(adapter: &dyn Adapter, text: &str, format: Format) -> weirgate_sdk::answer::Rendered {
     adapter.render().render(&markdown::parse(text, format))
 }
 

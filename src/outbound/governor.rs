@@ -44,7 +44,10 @@ impl Governor {
     /// A budget with these rates, full.
     #[must_use]
     pub fn new(rates: Rates) -> Self {
-        let rate = |per_second, burst: u32| Rate { per_second, burst: burst.max(1) };
+        let rate = |per_second, burst: u32| Rate {
+            per_second,
+            burst: burst.max(1),
+        };
         Self {
             account_rate: rate(rates.account, rates.account_burst),
             conversation_rate: rate(rates.conversation, rates.conversation_burst),
@@ -88,14 +91,22 @@ impl Governor {
     }
 
     fn check(&self, conversation: i64, tokens: u32, now: Tick) -> Result<(), Wait> {
-        let place = self.conversations.get(&conversation).copied().unwrap_or_default();
+        let place = self
+            .conversations
+            .get(&conversation)
+            .copied()
+            .unwrap_or_default();
         let frozen = self.account.frozen_until.max(place.frozen_until);
         if frozen > now {
             return Err(Wait::Frozen(frozen));
         }
         let account = self.account.bucket.ready_at(self.account_rate, tokens, now);
         let ready = account.max(place.bucket.ready_at(self.conversation_rate, tokens, now));
-        if ready > now { Err(Wait::Pace(ready)) } else { Ok(()) }
+        if ready > now {
+            Err(Wait::Pace(ready))
+        } else {
+            Ok(())
+        }
     }
 
     fn spend(&mut self, conversation: i64, now: Tick) {

@@ -66,7 +66,11 @@ impl Outbox {
     /// Empty queues of at most `max_size` replies each.
     #[must_use]
     pub fn new(max_size: usize, overflow: OverflowStrategy) -> Self {
-        Self { max_size, overflow, queues: Mutex::default() }
+        Self {
+            max_size,
+            overflow,
+            queues: Mutex::default(),
+        }
     }
 
     /// Appends a reply.
@@ -77,7 +81,10 @@ impl Outbox {
         if queue.waiting.len() >= self.max_size {
             overflow = match self.overflow {
                 OverflowStrategy::DropNewest => {
-                    return Pushed { start: false, overflow: Some(reply) };
+                    return Pushed {
+                        start: false,
+                        overflow: Some(reply),
+                    };
                 }
                 _ => queue.waiting.pop_front(),
             };
@@ -91,7 +98,9 @@ impl Outbox {
     /// asks for somebody new.
     pub fn take(&self, conversation: i64) -> Option<Reply> {
         let mut queues = self.queues.lock();
-        let next = queues.get_mut(&conversation).and_then(|queue| queue.waiting.pop_front());
+        let next = queues
+            .get_mut(&conversation)
+            .and_then(|queue| queue.waiting.pop_front());
         if next.is_none() {
             queues.remove(&conversation);
             if queues.capacity() > 1_024 && queues.len() * 8 < queues.capacity() {
@@ -104,7 +113,11 @@ impl Outbox {
     /// Replies that wait, without those being delivered.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.queues.lock().values().map(|queue| queue.waiting.len()).sum()
+        self.queues
+            .lock()
+            .values()
+            .map(|queue| queue.waiting.len())
+            .sum()
     }
 
     /// Whether nothing waits and nobody works.
@@ -154,7 +167,9 @@ mod tests {
         assert!(outbox.push(reply(1, 7)).start);
         assert!(!outbox.push(reply(2, 7)).start);
         assert!(outbox.push(reply(3, 8)).start);
-        let taken: Vec<i64> = std::iter::from_fn(|| outbox.take(7)).map(|reply| reply.id).collect();
+        let taken: Vec<i64> = std::iter::from_fn(|| outbox.take(7))
+            .map(|reply| reply.id)
+            .collect();
         assert_eq!(taken, [1, 2]);
         assert!(outbox.push(reply(4, 7)).start, "the worker left");
         assert_eq!(outbox.len(), 2);

@@ -4,10 +4,7 @@
 //! has come. A preview is cosmetic: it is left out when it would cost the final text its place, and
 //! given up at the first error. It never decides what the answer is.
 
-use std::{
-    sync::Arc,
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 use tokio::{sync::Notify, task::JoinHandle};
@@ -38,7 +35,10 @@ pub struct Board {
 impl Board {
     /// A new attempt begins: what was shown is to be replaced.
     pub fn restart(&self, attempt: u32) {
-        *self.shown.lock() = Shown { attempt, ..Shown::default() };
+        *self.shown.lock() = Shown {
+            attempt,
+            ..Shown::default()
+        };
         self.changed.notify_one();
     }
 
@@ -78,7 +78,9 @@ pub struct Setting {
 
 impl std::fmt::Debug for Setting {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Setting").field("start", &self.start).finish_non_exhaustive()
+        f.debug_struct("Setting")
+            .field("start", &self.start)
+            .finish_non_exhaustive()
     }
 }
 
@@ -100,7 +102,10 @@ impl Showing {
     /// Ends the preview, with its last piece. Bounded in time, so that it cannot hold up the answer.
     pub async fn end(mut self) {
         self.board.end();
-        if tokio::time::timeout(LAST_PIECE, &mut self.task).await.is_err() {
+        if tokio::time::timeout(LAST_PIECE, &mut self.task)
+            .await
+            .is_err()
+        {
             self.task.abort();
         }
     }
@@ -126,17 +131,27 @@ async fn show(board: Board, setting: Setting) {
             let shown = board.shown.lock();
             (shown.attempt, shown.text.clone(), shown.ended)
         };
-        let visible = if ended { text.as_str() } else { whole_clusters(&text) };
+        let visible = if ended {
+            text.as_str()
+        } else {
+            whole_clusters(&text)
+        };
         if open.as_ref().is_some_and(|(of, _)| *of != attempt) {
             open = None;
             pushed = 0;
         }
         if worth_a_piece(visible, pushed, setting.pace.chunk_size, ended) {
-            if setting.deliverer.may_preview(setting.conversation, key(&setting)) {
+            if setting
+                .deliverer
+                .may_preview(setting.conversation, key(&setting))
+            {
                 let preview = match open.take() {
                     Some((_, preview)) => preview,
                     None => {
-                        let start = PreviewStart { attempt, ..setting.start.clone() };
+                        let start = PreviewStart {
+                            attempt,
+                            ..setting.start.clone()
+                        };
                         match streams.open(start).await {
                             Ok(preview) => preview,
                             Err(_) => return,
@@ -180,7 +195,10 @@ async fn push(mut preview: Box<dyn Preview>, text: &str) -> Option<Box<dyn Previ
 
 /// Whether what is new since `pushed` bytes is worth a piece.
 fn worth_a_piece(visible: &str, pushed: usize, chunk_size: usize, ended: bool) -> bool {
-    let Some(fresh) = visible.get(pushed..).filter(|fresh| !fresh.trim().is_empty()) else {
+    let Some(fresh) = visible
+        .get(pushed..)
+        .filter(|fresh| !fresh.trim().is_empty())
+    else {
         return false;
     };
     ended || fresh.graphemes(true).take(chunk_size).count() >= chunk_size
@@ -188,7 +206,10 @@ fn worth_a_piece(visible: &str, pushed: usize, chunk_size: usize, ended: bool) -
 
 /// The text without its last grapheme cluster, which may still grow.
 fn whole_clusters(text: &str) -> &str {
-    let last = text.grapheme_indices(true).next_back().map_or(0, |(index, _)| index);
+    let last = text
+        .grapheme_indices(true)
+        .next_back()
+        .map_or(0, |(index, _)| index);
     text.get(..last).unwrap_or_default()
 }
 
@@ -217,6 +238,9 @@ mod tests {
         assert!(worth_a_piece("abcd", 0, 4, false));
         assert!(!worth_a_piece("abcd", 2, 4, false));
         assert!(worth_a_piece("abcd", 2, 4, true));
-        assert!(!worth_a_piece("abcd  ", 4, 1, true), "white space alone is nothing to show");
+        assert!(
+            !worth_a_piece("abcd  ", 4, 1, true),
+            "white space alone is nothing to show"
+        );
     }
 }

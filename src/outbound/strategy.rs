@@ -47,7 +47,10 @@ impl Possible {
 /// means that none is: segment if the answer does not fit into one message, else send it whole.
 #[must_use]
 pub fn choose(wishes: [Option<Strategy>; 3], possible: Possible) -> Option<Strategy> {
-    wishes.into_iter().flatten().find(|strategy| possible.has(*strategy))
+    wishes
+        .into_iter()
+        .flatten()
+        .find(|strategy| possible.has(*strategy))
 }
 
 #[cfg(test)]
@@ -56,20 +59,49 @@ mod tests {
 
     #[test]
     fn the_first_possible_wish_wins() {
-        let all = Possible { streaming: true, segmented: true };
-        let no_stream = Possible { streaming: false, ..all };
-        let nothing = Possible { streaming: false, segmented: false };
+        let all = Possible {
+            streaming: true,
+            segmented: true,
+        };
+        let no_stream = Possible {
+            streaming: false,
+            ..all
+        };
+        let nothing = Possible {
+            streaming: false,
+            segmented: false,
+        };
         let cases = [
-            ([Some(Full), Some(Streaming), Some(Segmented)], all, Some(Full)),
-            ([None, Some(Streaming), Some(Segmented)], all, Some(Streaming)),
+            (
+                [Some(Full), Some(Streaming), Some(Segmented)],
+                all,
+                Some(Full),
+            ),
+            (
+                [None, Some(Streaming), Some(Segmented)],
+                all,
+                Some(Streaming),
+            ),
             ([None, None, Some(Segmented)], all, Some(Segmented)),
-            ([Some(Streaming), Some(Segmented), None], no_stream, Some(Segmented)),
+            (
+                [Some(Streaming), Some(Segmented), None],
+                no_stream,
+                Some(Segmented),
+            ),
             ([Some(Streaming), None, Some(Streaming)], no_stream, None),
-            ([Some(Streaming), Some(Segmented), Some(Full)], nothing, Some(Full)),
+            (
+                [Some(Streaming), Some(Segmented), Some(Full)],
+                nothing,
+                Some(Full),
+            ),
             ([None, None, Some(Segmented)], nothing, None),
         ];
         for (wishes, possible, expected) in cases {
-            assert_eq!(choose(wishes, possible), expected, "{wishes:?} {possible:?}");
+            assert_eq!(
+                choose(wishes, possible),
+                expected,
+                "{wishes:?} {possible:?}"
+            );
         }
     }
 

@@ -52,7 +52,10 @@ impl AuditRecord {
             Scope::Conversation(id) => id,
             Scope::Own | Scope::Global => 0,
         };
-        let details = format!("{{\"role\":\"{:?}\",\"capability\":\"{:?}\"}}", actor.role, capability);
+        let details = format!(
+            "{{\"role\":\"{:?}\",\"capability\":\"{:?}\"}}",
+            actor.role, capability
+        );
         Self(Audit {
             event: event.code(),
             operator: actor.person,

@@ -5,7 +5,10 @@
 
 use weirgate_sdk::Timestamp;
 
-use super::{Capability, Role, audit::{AuditEvent, AuditRecord}};
+use super::{
+    Capability, Role,
+    audit::{AuditEvent, AuditRecord},
+};
 
 /// Who wants to act.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +64,15 @@ impl Proof {
 
     /// The record of the action that the proof is spent on; written in the effect's transaction.
     pub fn record(self, event: AuditEvent, target: String, turn: i64) -> AuditRecord {
-        AuditRecord::new(event, self.actor, self.scope, target, turn, self.capability, self.at)
+        AuditRecord::new(
+            event,
+            self.actor,
+            self.scope,
+            target,
+            turn,
+            self.capability,
+            self.at,
+        )
     }
 }
 
@@ -83,7 +94,15 @@ impl Denial {
 
     /// The record of the refusal.
     pub fn record(self, event: AuditEvent, target: String, turn: i64) -> AuditRecord {
-        AuditRecord::new(event, self.actor, self.scope, target, turn, self.missing, self.at)
+        AuditRecord::new(
+            event,
+            self.actor,
+            self.scope,
+            target,
+            turn,
+            self.missing,
+            self.at,
+        )
     }
 }
 
@@ -101,9 +120,19 @@ pub fn decide(
     let missing = capability - held;
     let global_refused = scope == Scope::Global && !actor.global_owner;
     if missing.is_empty() && !global_refused {
-        Ok(Proof { actor, capability, scope, at })
+        Ok(Proof {
+            actor,
+            capability,
+            scope,
+            at,
+        })
     } else {
-        Err(Denial { actor, missing, scope, at })
+        Err(Denial {
+            actor,
+            missing,
+            scope,
+            at,
+        })
     }
 }
 

@@ -51,7 +51,9 @@ pub struct Dispatch {
 
 impl std::fmt::Debug for Dispatch {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Dispatch").field("in_flight", &self.in_flight).finish_non_exhaustive()
+        f.debug_struct("Dispatch")
+            .field("in_flight", &self.in_flight)
+            .finish_non_exhaustive()
     }
 }
 
@@ -189,7 +191,11 @@ impl Dispatch {
             let _ = self.permits.try_take(&self.provider);
             self.in_flight.fetch_add(1, Ordering::AcqRel);
         }
-        let guard = Started { dispatch: Arc::clone(self), token: batch.token, model };
+        let guard = Started {
+            dispatch: Arc::clone(self),
+            token: batch.token,
+            model,
+        };
         let runner = Arc::clone(runner);
         self.tasks.spawn(async move {
             let _guard = guard;
@@ -204,17 +210,26 @@ impl Dispatch {
             wanted
         } {
             let dispatch = Arc::clone(self);
-            self.tasks.spawn(async move { dispatch.read_on(wanted).await });
+            self.tasks
+                .spawn(async move { dispatch.read_on(wanted).await });
         }
     }
 
     async fn read_on(&self, wanted: Wanted) {
         let limit = usize::try_from(wanted.room).unwrap_or(1).clamp(1, 256);
-        let read = self.store.waiting(wanted.after, filter(&wanted.key), limit).await;
+        let read = self
+            .store
+            .waiting(wanted.after, filter(&wanted.key), limit)
+            .await;
         let (entries, more) = match read {
             Ok(rows) => {
                 let more = rows.len() >= limit;
-                (rows.into_iter().filter_map(|row| entry(row, wanted.key, false)).collect(), more)
+                (
+                    rows.into_iter()
+                        .filter_map(|row| entry(row, wanted.key, false))
+                        .collect(),
+                    more,
+                )
             }
             Err(error) => {
                 tracing::error!(%error, "waiting messages could not be read; trying again");
@@ -222,7 +237,9 @@ impl Dispatch {
                 (Vec::new(), true)
             }
         };
-        self.scheduler.lock().refill(self.clock.tick(), wanted.key, entries, more);
+        self.scheduler
+            .lock()
+            .refill(self.clock.tick(), wanted.key, entries, more);
         self.changed.notify_one();
     }
 }
@@ -269,7 +286,11 @@ impl Drop for Started {
 pub fn observe(dispatch: &Dispatch) {
     let stats = dispatch.stats();
     for lane in super::lane::Lane::ALL {
-        metrics::queue_depth(lane.index(), stats.waiting.get(lane.index()).copied().unwrap_or(0));
+        metrics::queue_depth(
+            lane.index(),
+            stats.waiting.get(lane.index()).copied().unwrap_or(0),
+        );
     }
     metrics::queue_bytes(stats.bytes);
+    metrics::turns_in_flight(stats.turns);
 }

@@ -65,9 +65,15 @@ impl ProviderPermits {
             line: tokio::sync::Mutex::default(),
             waiting: AtomicUsize::new(0),
         };
-        let providers =
-            policies.into_iter().map(|(name, policy)| (name, provider(policy))).collect();
-        Self { clock, providers, changed }
+        let providers = policies
+            .into_iter()
+            .map(|(name, policy)| (name, provider(policy)))
+            .collect();
+        Self {
+            clock,
+            providers,
+            changed,
+        }
     }
 
     /// When a new turn could get its first permit. Turns under way that wait for one go first.
@@ -78,14 +84,20 @@ impl ProviderPermits {
             return now;
         };
         let earliest = provider.limiter.lock().earliest(now);
-        if provider.waiting.load(Ordering::Relaxed) > 0 { earliest.max(now + 1_000) } else { earliest }
+        if provider.waiting.load(Ordering::Relaxed) > 0 {
+            earliest.max(now + 1_000)
+        } else {
+            earliest
+        }
     }
 
     /// Takes the first permit of a new turn, if it is there.
     #[must_use]
     pub fn try_take(&self, provider: &str) -> bool {
         let now = self.clock.tick();
-        self.providers.get(provider).is_none_or(|provider| provider.limiter.lock().take(now))
+        self.providers
+            .get(provider)
+            .is_none_or(|provider| provider.limiter.lock().take(now))
     }
 }
 

@@ -4,8 +4,8 @@
 
 use serde::{Deserialize, Serialize};
 use weirgate_sdk::{
-    answer::Format, ChatKind, ConversationKey, PlatformRole, ReplyContext, Segment, SenderKind,
-    Timestamp, UserKey,
+    ChatKind, ConversationKey, PlatformRole, ReplyContext, Segment, SenderKind, Timestamp, UserKey,
+    answer::Format,
 };
 
 /// The body of a waiting message: compact JSON with short keys, because it stays in memory while the
@@ -52,7 +52,11 @@ impl Body {
     /// The kind of chat.
     #[must_use]
     pub fn chat(&self) -> ChatKind {
-        if self.group { ChatKind::Group } else { ChatKind::Private }
+        if self.group {
+            ChatKind::Group
+        } else {
+            ChatKind::Private
+        }
     }
 }
 

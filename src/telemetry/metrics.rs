@@ -12,8 +12,9 @@ use crate::security::redact::Redactor;
 pub use names::{Kind, Metric, Spec};
 use parking_lot::RwLock;
 pub use record::{
-    SendTimer, accepted, adapter_up, event, queue_bytes, queue_depth, queue_wait, rate_interval,
-    resent, send_timer, sent, tokens, turn_ended, turn_seconds,
+    SendTimer, accepted, adapter_up, event, first_token, journal_commit, model_request,
+    outbox_depth, queue_bytes, queue_depth, queue_wait, rate_interval, resent, send_timer, sent,
+    tokens, turn_ended, turn_seconds, turns_in_flight,
 };
 use registry::Registry;
 use std::fmt::Write;

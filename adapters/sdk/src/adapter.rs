@@ -60,6 +60,9 @@ pub struct Setup {
     pub secret: [u8; 32],
     /// The gateway's version.
     pub version: &'static str,
+    /// How the outside reaches the gateway's web server, as host or `host:port` in lower case, if the
+    /// operator says so.
+    pub public_host: Option<String>,
     /// The chat models in use, as `provider/model`, first choice first.
     pub models: Vec<String>,
 }

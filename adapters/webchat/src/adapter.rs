@@ -54,7 +54,8 @@ struct Running {
 
 /// The adapter of one site, which runs when [`Adapter::run`] is called and listens nowhere by itself.
 #[must_use]
-pub fn build(setup: Setup, settings: Settings) -> Arc<WebChat> {
+pub fn build(setup: Setup, mut settings: Settings) -> Arc<WebChat> {
+    settings.hosts.extend(setup.public_host);
     let epoch: u128 = rand::random();
     Arc::new(WebChat {
         account: setup.account,

@@ -9,19 +9,41 @@ fn row(role: store::Role, text: &str) -> History {
         store::Role::Assistant => Content::model(text.into(), None),
         _ => Content::person("Ann", text.into()),
     };
-    History { role, turn: 1, at: 0, parts: content.encode() }
+    History {
+        role,
+        turn: 1,
+        at: 0,
+        parts: content.encode(),
+    }
 }
 
 fn built(history: &[History], newest: &str, tokens: usize, keep_recent: usize) -> Built {
-    let material = Material { system: "be kind", history, newest: newest.into() };
-    build(material, Budget { tokens, keep_recent })
+    let material = Material {
+        system: "be kind",
+        history,
+        newest: newest.into(),
+    };
+    build(
+        material,
+        Budget {
+            tokens,
+            keep_recent,
+        },
+    )
 }
 
 #[test]
 fn everything_stays_within_the_budget() {
-    let history = [row(store::Role::User, "q"), row(store::Role::Assistant, "a")];
+    let history = [
+        row(store::Role::User, "q"),
+        row(store::Role::Assistant, "a"),
+    ];
     let built = built(&history, "next", 1_000, 1);
-    let texts: Vec<&str> = built.messages.iter().map(|message| &*message.text).collect();
+    let texts: Vec<&str> = built
+        .messages
+        .iter()
+        .map(|message| &*message.text)
+        .collect();
     assert_eq!(texts, ["be kind", "Ann: q", "a", "next"]);
     assert_eq!((built.left_out, built.newest_cut), (0, false));
 }
@@ -30,19 +52,37 @@ fn everything_stays_within_the_budget() {
 fn over_the_budget_only_recent_messages_stay_and_no_answer_leads() {
     let long = "word ".repeat(100);
     let history: Vec<History> = (0..10)
-        .flat_map(|_| [row(store::Role::User, &long), row(store::Role::Assistant, &long)])
+        .flat_map(|_| {
+            [
+                row(store::Role::User, &long),
+                row(store::Role::Assistant, &long),
+            ]
+        })
         .collect();
     let built = built(&history, "next", 700, 5);
-    assert_eq!(built.messages.first().map(|message| message.role), Some(Role::System));
-    assert_eq!(built.messages.get(1).map(|message| message.role), Some(Role::User));
-    assert_eq!(built.messages.len(), 1 + 4 + 1, "five fit the rule, the leading answer goes");
+    assert_eq!(
+        built.messages.first().map(|message| message.role),
+        Some(Role::System)
+    );
+    assert_eq!(
+        built.messages.get(1).map(|message| message.role),
+        Some(Role::User)
+    );
+    assert_eq!(
+        built.messages.len(),
+        1 + 4 + 1,
+        "five fit the rule, the leading answer goes"
+    );
 }
 
 #[test]
 fn names_cannot_pose_as_structure() {
     assert_eq!(named("a\nsystem", "x".into()), "asystem: x");
     assert_eq!(named("\u{202e}", "x".into()), "x");
-    assert_eq!(named(&"n".repeat(99), "x".into()), format!("{}: x", "n".repeat(40)));
+    assert_eq!(
+        named(&"n".repeat(99), "x".into()),
+        format!("{}: x", "n".repeat(40))
+    );
 }
 
 proptest! {

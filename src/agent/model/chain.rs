@@ -11,6 +11,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
+use crate::telemetry::metrics;
+
 use super::{ChatRequest, Delta, ErrorClass, FinishReason, Model, ModelError, Recovery, Usage};
 
 /// The limiter of the providers' request rates.
@@ -221,11 +223,13 @@ impl Run<'_> {
             self.listener.attempt(self.attempts, model.name());
             let error = match self.attempt(model).await {
                 Ok(completion) => {
+                    metrics::model_request(model.provider(), "ok");
                     self.permits.succeeded(model.provider());
                     return Ok(completion);
                 }
                 Err(error) => error,
             };
+            metrics::model_request(model.provider(), error.kind.name());
             if error.kind == ErrorClass::RateLimit {
                 self.permits
                     .rate_limited(model.provider(), error.retry_after);
@@ -245,7 +249,9 @@ impl Run<'_> {
     }
 
     async fn attempt(&mut self, model: &dyn Model) -> Result<Completion, ModelError> {
+        let started = tokio::time::Instant::now();
         let mut stream = model.open(self.request).await?;
+        let mut first = true;
         let mut text = String::new();
         let mut reasoning: Option<String> = None;
         let mut usage = None;
@@ -253,6 +259,9 @@ impl Run<'_> {
         while let Some(delta) = stream.next().await {
             match delta? {
                 Delta::Text(more) => {
+                    if std::mem::take(&mut first) {
+                        metrics::first_token(started.elapsed());
+                    }
                     self.listener.text(&more);
                     text.push_str(&more);
                 }

@@ -32,6 +32,21 @@ pub enum ErrorClass {
     Internal,
 }
 
+impl ErrorClass {
+    /// The name in metrics and in agent.yaml.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::RateLimit => "rate_limit",
+            Self::Timeout => "timeout",
+            Self::Network => "network",
+            Self::Api => "api",
+            Self::Security => "security",
+            Self::Internal => "internal",
+        }
+    }
+}
+
 /// One failed request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]

@@ -32,13 +32,24 @@ impl Shared {
             return Ok(());
         };
         let body = body::encode(message);
-        if !self.parts.dispatch.replace(&self.key(&row), row.id, body.clone()) {
+        if !self
+            .parts
+            .dispatch
+            .replace(&self.key(&row), row.id, body.clone())
+        {
             // It runs, or it is held back in the store, where the new body is read from.
             tracing::debug!(message = row.id, "edited outside of memory");
         }
-        self.parts.traces.note(row.id, Reason::Edited, self.parts.clock.now());
+        self.parts
+            .traces
+            .note(row.id, Reason::Edited, self.parts.clock.now());
         let store = &self.parts.store;
-        commit(store, |then| Write::Amend { id: row.id, body, then }).await
+        commit(store, |then| Write::Amend {
+            id: row.id,
+            body,
+            then,
+        })
+        .await
     }
 
     async fn recall(
@@ -57,9 +68,19 @@ impl Shared {
         let at = self.parts.clock.now();
         self.parts.traces.note(row.id, Reason::Recalled, at);
         let reason = Reason::Recalled.code();
-        let ends = vec![End { id: row.id, state: EndState::Recalled, reason, at }];
+        let ends = vec![End {
+            id: row.id,
+            state: EndState::Recalled,
+            reason,
+            at,
+        }];
         let store = &self.parts.store;
-        commit(store, |then| Write::End { ends, notices: Vec::new(), then }).await?;
+        commit(store, |then| Write::End {
+            ends,
+            notices: Vec::new(),
+            then,
+        })
+        .await?;
         Ok(())
     }
 
@@ -81,10 +102,15 @@ impl Shared {
         conversation: &ConversationKey,
         message: &MessageId,
     ) -> Result<Option<Waiting>, StoreError> {
-        self.parts.store.find_waiting(conversation, message.as_str()).await
+        self.parts
+            .store
+            .find_waiting(conversation, message.as_str())
+            .await
     }
 
     fn key(&self, row: &Waiting) -> QueueKey {
-        self.parts.keying.key(row.account, row.conversation, row.person)
+        self.parts
+            .keying
+            .key(row.account, row.conversation, row.person)
     }
 }

@@ -18,7 +18,11 @@ fn message(text: &str) -> InboundMessage {
         },
         chat: ChatKind::Group,
         sender: Sender {
-            key: UserKey { platform: "p".into(), realm: "".into(), id: "1".into() },
+            key: UserKey {
+                platform: "p".into(),
+                realm: "".into(),
+                id: "1".into(),
+            },
             name: "Ann".into(),
             is_bot: false,
             role: PlatformRole::Member,
@@ -33,7 +37,10 @@ fn message(text: &str) -> InboundMessage {
         sent_at: 0,
         received_at: 0,
         reply_context: None,
-        dedupe: DedupeKey { key: "7".into(), lifetime: Duration::from_secs(1) },
+        dedupe: DedupeKey {
+            key: "7".into(),
+            lifetime: Duration::from_secs(1),
+        },
     }
 }
 
@@ -43,31 +50,58 @@ fn is_addressed(addressing: &Addressing, message: &InboundMessage) -> bool {
 
 #[test]
 fn a_group_message_needs_a_reason() {
-    let rules = Addressing { mode: Mode::Mention, wake_words: vec!["weir".into(), "小堰".into()] };
+    let rules = Addressing {
+        mode: Mode::Mention,
+        wake_words: vec!["weir".into(), "小堰".into()],
+    };
     let plain = message("hello all");
     assert!(!is_addressed(&rules, &plain));
     assert!(rules.is_addressed(&plain, "hello all", true));
 
-    let mention = InboundMessage { mentions_bot: true, ..plain.clone() };
+    let mention = InboundMessage {
+        mentions_bot: true,
+        ..plain.clone()
+    };
     assert!(is_addressed(&rules, &mention));
-    let private = InboundMessage { chat: ChatKind::Private, ..plain.clone() };
+    let private = InboundMessage {
+        chat: ChatKind::Private,
+        ..plain.clone()
+    };
     assert!(is_addressed(&rules, &private));
     for (to_bot, expected) in [(Some(true), true), (Some(false), false), (None, false)] {
-        let replied = Replied { message: "1".into(), to_bot };
-        let reply = InboundMessage { reply_to: Some(replied), ..plain.clone() };
+        let replied = Replied {
+            message: "1".into(),
+            to_bot,
+        };
+        let reply = InboundMessage {
+            reply_to: Some(replied),
+            ..plain.clone()
+        };
         assert_eq!(is_addressed(&rules, &reply), expected, "{to_bot:?}");
     }
     let everybody = InboundMessage {
         segments: vec![Segment::MentionAll, Segment::Text("come".into())],
         ..plain.clone()
     };
-    assert!(!is_addressed(&rules, &everybody), "a mention of everybody is not one of the bot");
-    assert!(is_addressed(&Addressing { mode: Mode::All, ..rules }, &plain));
+    assert!(
+        !is_addressed(&rules, &everybody),
+        "a mention of everybody is not one of the bot"
+    );
+    assert!(is_addressed(
+        &Addressing {
+            mode: Mode::All,
+            ..rules
+        },
+        &plain
+    ));
 }
 
 #[test]
 fn wake_words_stand_at_the_beginning_and_alone() {
-    let rules = Addressing { mode: Mode::Mention, wake_words: vec!["weir".into(), "小堰".into()] };
+    let rules = Addressing {
+        mode: Mode::Mention,
+        wake_words: vec!["weir".into(), "小堰".into()],
+    };
     for (text, expected) in [
         ("weir, hello", true),
         ("  WEIR hello", true),

@@ -74,13 +74,17 @@ impl Shared {
             ready_written: false,
         };
         loop {
-            match self.wait_for_pace(reply, part.index > 0, capabilities, frozen).await {
+            match self
+                .wait_for_pace(reply, part.index > 0, capabilities, frozen)
+                .await
+            {
                 Ok(()) => {}
                 Err(Held::Stopped) => return Outcome::Stopped,
                 Err(Held::Expired) => {
                     self.note(reply.turn, reply.id, Reason::ReplyExpired);
                     let reason = Reason::ReplyExpired.code();
-                    self.settle(reply.id, part.index, ReceiptOutcome::Expired { reason }).await;
+                    self.settle(reply.id, part.index, ReceiptOutcome::Expired { reason })
+                        .await;
                     return Outcome::GivenUp;
                 }
             }
@@ -93,12 +97,19 @@ impl Shared {
             }
             tried.intent_written = true;
             let outgoing = outgoing(part, tried.format);
+            // A part that shows nothing, such as a comment alone, is as good as delivered.
+            let visible = !outgoing.rendered.text.trim().is_empty();
+            let Some(outgoing) = self.hooks.before_send(outgoing).filter(|_| visible) else {
+                self.delivered(part, None, doubtful).await;
+                return Outcome::Delivered;
+            };
             let timer = metrics::send_timer();
             let sent = part.adapter.send(outgoing).await;
             timer.observe();
             metrics::sent(&reply.key.platform, sent.as_ref().map(|_| ()));
             let error = match sent {
                 Ok(sent) => {
+                    self.hooks.after_send(reply.id, part.index);
                     self.delivered(part, sent.message, doubtful).await;
                     return Outcome::Delivered;
                 }
@@ -112,7 +123,10 @@ impl Shared {
                 %error, "a part was not delivered");
             match self.next(part, &error, capabilities.idempotent, &mut tried) {
                 Next::Again(pause) => {
-                    if !self.sleep_until(self.clock.tick().saturating_add(micros(pause))).await {
+                    if !self
+                        .sleep_until(self.clock.tick().saturating_add(micros(pause)))
+                        .await
+                    {
                         return Outcome::Stopped;
                     }
                     self.ready_again(part, &error, &mut tried).await;
@@ -121,7 +135,8 @@ impl Shared {
                 Next::Doubtful => {
                     self.note(reply.turn, reply.id, Reason::SendUnknown);
                     let reason = Reason::SendUnknown.code();
-                    self.settle(reply.id, part.index, ReceiptOutcome::Unknown { reason }).await;
+                    self.settle(reply.id, part.index, ReceiptOutcome::Unknown { reason })
+                        .await;
                     return Outcome::Doubtful;
                 }
                 Next::GiveUp(reason) => {
@@ -193,13 +208,20 @@ impl Shared {
         };
         let due_at = self.clock.now().saturating_add(after);
         let reason = Reason::SendRetried.code();
-        self.settle(part.reply.id, part.index, ReceiptOutcome::Retry { due_at, reason }).await;
+        self.settle(
+            part.reply.id,
+            part.index,
+            ReceiptOutcome::Retry { due_at, reason },
+        )
+        .await;
     }
 
     async fn delivered(&self, part: &Part<'_>, message: Option<MessageId>, doubtful: bool) {
         let last = part.index + 1 == part.count;
         let outcome = if last && doubtful {
-            ReceiptOutcome::Unknown { reason: Reason::SendUnknown.code() }
+            ReceiptOutcome::Unknown {
+                reason: Reason::SendUnknown.code(),
+            }
         } else {
             let message = message.map(|id| id.as_str().to_owned());
             ReceiptOutcome::Sent { message, last }
@@ -217,7 +239,8 @@ impl Shared {
 
     async fn pause(&self, tried: &mut Tried) -> bool {
         let pause = grow(&mut tried.pause);
-        self.sleep_until(self.clock.tick().saturating_add(micros(pause))).await
+        self.sleep_until(self.clock.tick().saturating_add(micros(pause)))
+            .await
     }
 }
 
@@ -230,7 +253,12 @@ fn grow(pause: &mut Duration) -> Duration {
 
 fn outgoing(part: &Part<'_>, format: Format) -> Outgoing {
     let reply = part.reply;
-    let answers = reply.body.answers.iter().map(|id| MessageId::from(id.as_str())).collect();
+    let answers = reply
+        .body
+        .answers
+        .iter()
+        .map(|id| MessageId::from(id.as_str()))
+        .collect();
     Outgoing {
         id: reply.id,
         part: part.index,

@@ -19,7 +19,11 @@ fn a_conversation_has_its_own_pace() {
     assert_eq!(governor.take(1, 0), Ok(()));
     assert_eq!(governor.take(1, 0), Err(Wait::Pace(SECOND)));
     assert_eq!(governor.take(2, 0), Ok(()));
-    assert_eq!(governor.take(3, 0), Err(Wait::Pace(SECOND / 2)), "the account's burst is used up");
+    assert_eq!(
+        governor.take(3, 0),
+        Err(Wait::Pace(SECOND / 2)),
+        "the account's burst is used up"
+    );
     assert_eq!(governor.take(1, SECOND), Ok(()));
 }
 
@@ -32,30 +36,54 @@ fn a_pause_holds_for_its_scope() {
     governor.freeze(2, Freeze::Account, Duration::from_secs(9), SECOND);
     assert_eq!(governor.take(3, 2 * SECOND), Err(Wait::Frozen(10 * SECOND)));
     governor.freeze(1, Freeze::Account, Duration::from_secs(1), SECOND);
-    assert_eq!(governor.take(3, 3 * SECOND), Err(Wait::Frozen(10 * SECOND)), "never shortened");
+    assert_eq!(
+        governor.take(3, 3 * SECOND),
+        Err(Wait::Frozen(10 * SECOND)),
+        "never shortened"
+    );
 }
 
 #[test]
 fn previews_leave_a_token_for_the_answer() {
-    let rates = Rates { account: 0.0, account_burst: 1, conversation: 1.0, conversation_burst: 3 };
+    let rates = Rates {
+        account: 0.0,
+        account_burst: 1,
+        conversation: 1.0,
+        conversation_burst: 3,
+    };
     let mut governor = Governor::new(rates);
     assert!(governor.take_cosmetic(1, 0));
     assert!(governor.take_cosmetic(1, 0));
-    assert!(!governor.take_cosmetic(1, 0), "the last token is not for previews");
+    assert!(
+        !governor.take_cosmetic(1, 0),
+        "the last token is not for previews"
+    );
     assert_eq!(governor.take(1, 0), Ok(()));
 }
 
 #[test]
 fn idle_conversations_are_forgotten_and_frozen_ones_are_not() {
-    let rates = Rates { account: 0.0, account_burst: 1, conversation: 10.0, conversation_burst: 1 };
+    let rates = Rates {
+        account: 0.0,
+        account_burst: 1,
+        conversation: 10.0,
+        conversation_burst: 1,
+    };
     let mut governor = Governor::new(rates);
     governor.freeze(-1, Freeze::Conversation, Duration::from_secs(10_000), 0);
     for conversation in 0..100_000 {
         let now = u64::try_from(conversation).unwrap() * 1_000;
         assert_eq!(governor.take(conversation, now), Ok(()));
     }
-    assert!(governor.conversations.len() <= 2 * SWEEP_AT, "{}", governor.conversations.len());
-    assert!(matches!(governor.take(-1, 100 * SECOND), Err(Wait::Frozen(_))));
+    assert!(
+        governor.conversations.len() <= 2 * SWEEP_AT,
+        "{}",
+        governor.conversations.len()
+    );
+    assert!(matches!(
+        governor.take(-1, 100 * SECOND),
+        Err(Wait::Frozen(_))
+    ));
 }
 
 #[test]

@@ -6,7 +6,11 @@ use super::*;
 use crate::permission::role_of;
 
 fn actor(role: Role) -> Actor {
-    Actor { person: 1, role, global_owner: false }
+    Actor {
+        person: 1,
+        role,
+        global_owner: false,
+    }
 }
 
 #[test]
@@ -24,7 +28,13 @@ fn the_matrix_holds() {
         (C::MANAGE_CONFIG, [true, false, false, false, false]),
         (C::MANAGE_PERMISSION, [true, false, false, false, false]),
     ];
-    let roles = [Role::Owner, Role::Admin, Role::Member, Role::Guest, Role::Blocked];
+    let roles = [
+        Role::Owner,
+        Role::Admin,
+        Role::Member,
+        Role::Guest,
+        Role::Blocked,
+    ];
     for (capability, expected) in rows {
         for (role, allowed) in roles.into_iter().zip(expected) {
             let decision = decide(actor(role), capability, Scope::Conversation(1), 0);
@@ -37,7 +47,10 @@ fn the_matrix_holds() {
 fn global_scope_needs_a_global_owner() {
     let conversation_owner = actor(Role::Owner);
     assert!(decide(conversation_owner, Capability::READ, Scope::Global, 0).is_err());
-    let global = Actor { global_owner: true, ..conversation_owner };
+    let global = Actor {
+        global_owner: true,
+        ..conversation_owner
+    };
     assert!(decide(global, Capability::READ, Scope::Global, 0).is_ok());
 }
 
@@ -50,22 +63,68 @@ fn a_denial_names_what_is_missing() {
 
 #[test]
 fn roles_are_found_in_order() {
-    let user = |id: &str| UserKey { platform: "p".into(), realm: "".into(), id: id.into() };
+    let user = |id: &str| UserKey {
+        platform: "p".into(),
+        realm: "".into(),
+        id: id.into(),
+    };
     let owners = vec![("p".to_owned(), "1".to_owned())];
     let person = SenderKind::Person;
     let cases = [
         ("1", person, PlatformRole::Member, true, (Role::Owner, true)),
         ("2", person, PlatformRole::Owner, true, (Role::Owner, false)),
         ("2", person, PlatformRole::Admin, true, (Role::Admin, false)),
-        ("2", person, PlatformRole::Admin, false, (Role::Member, false)),
-        ("2", person, PlatformRole::Unknown, true, (Role::Member, false)),
-        ("1", SenderKind::Anonymous, PlatformRole::Owner, true, (Role::Guest, false)),
-        ("2", SenderKind::Channel, PlatformRole::Admin, true, (Role::Guest, false)),
+        (
+            "2",
+            person,
+            PlatformRole::Admin,
+            false,
+            (Role::Member, false),
+        ),
+        (
+            "2",
+            person,
+            PlatformRole::Unknown,
+            true,
+            (Role::Member, false),
+        ),
+        (
+            "1",
+            SenderKind::Anonymous,
+            PlatformRole::Owner,
+            true,
+            (Role::Guest, false),
+        ),
+        (
+            "2",
+            SenderKind::Channel,
+            PlatformRole::Admin,
+            true,
+            (Role::Guest, false),
+        ),
     ];
     for (id, kind, role, platform_roles, expected) in cases {
-        assert_eq!(role_of(&user(id), kind, role, &owners, platform_roles), expected, "{id} {kind:?}");
+        assert_eq!(
+            role_of(&user(id), kind, role, &owners, platform_roles),
+            expected,
+            "{id} {kind:?}"
+        );
     }
-    let other_platform = UserKey { platform: "q".into(), realm: "".into(), id: "1".into() };
-    let found = role_of(&other_platform, person, PlatformRole::Unknown, &owners, true);
-    assert_eq!(found, (Role::Member, false), "an owner's id of one platform means nothing on another");
+    let other_platform = UserKey {
+        platform: "q".into(),
+        realm: "".into(),
+        id: "1".into(),
+    };
+    let found = role_of(
+        &other_platform,
+        person,
+        PlatformRole::Unknown,
+        &owners,
+        true,
+    );
+    assert_eq!(
+        found,
+        (Role::Member, false),
+        "an owner's id of one platform means nothing on another"
+    );
 }

@@ -222,6 +222,7 @@ impl Writer {
     /// Uses idle time: removes what is over, then moves the log into the database. Stops early when
     /// `wanted` says that operations wait, but always removes one chunk, so that load cannot starve it.
     pub fn idle(&mut self, wanted: impl Fn() -> bool) {
+        let changes = self.connection.total_changes();
         let mut more = true;
         for _ in 0..IDLE_CHUNKS {
             more = self.sweep_step().unwrap_or_else(|error| {
@@ -233,6 +234,7 @@ impl Writer {
                 break;
             }
         }
+        self.logged |= self.connection.total_changes() != changes;
         if !more && self.logged && !wanted() {
             self.logged = self.checkpoint("PASSIVE").is_err();
         }

@@ -98,10 +98,8 @@ metrics! {
         "Tokens that models counted, by kind.";
     ModelRateInterval = "weirgate_model_rate_interval_seconds", Kind::Gauge, ["provider"],
         "Shortest time between two requests that the rate limiter allows now.";
-    ToolCalls = "weirgate_tool_calls_total", Kind::Counter, ["outcome"],
-        "Tool calls, by how they ended.";
     OutboxDepth = "weirgate_outbox_depth", Kind::Gauge, [],
-        "Parts of answers that wait to be sent.";
+        "Answers that wait to be sent.";
     OutboxSends = "weirgate_outbox_sends_total", Kind::Counter, ["platform", "outcome"],
         "Attempts to send a part, by how they ended.";
     OutboxResends = "weirgate_outbox_resends_total", Kind::Counter, [],
@@ -116,8 +114,6 @@ metrics! {
         "Changes in one commit of the journal.";
     AdaptersUp = "weirgate_adapters_up", Kind::Gauge, ["platform", "account"],
         "1 while the account is connected to its platform, else 0.";
-    WebSockets = "weirgate_web_sockets", Kind::Gauge, [],
-        "Open connections of the web chat.";
     LogLines = "weirgate_log_lines_total", Kind::Counter, ["level"],
         "Lines written to the log.";
     LogRepeats = "weirgate_log_repeats_total", Kind::Counter, ["level"],

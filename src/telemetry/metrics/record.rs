@@ -60,6 +60,36 @@ pub fn turn_ended(outcome: &'static str) {
     count(Metric::Turns, &[outcome], 1);
 }
 
+/// Turns that run now.
+pub fn turns_in_flight(turns: usize) {
+    gauge(Metric::TurnsInFlight, &[], turns as f64);
+}
+
+/// Answers that wait to be sent.
+pub fn outbox_depth(replies: usize) {
+    gauge(Metric::OutboxDepth, &[], replies as f64);
+}
+
+/// A request to a model ended in this way.
+pub fn model_request(provider: &str, outcome: &'static str) {
+    count(Metric::ModelRequests, &[provider, outcome], 1);
+}
+
+/// How long the first piece of an answer took.
+pub fn first_token(after: Duration) {
+    observe(Metric::ModelFirstToken, &[], after.as_secs_f64());
+}
+
+/// One commit of the journal: how long it took, and its operations by kind.
+pub fn journal_commit(took: Duration, operations: &[(&'static str, u64)]) {
+    observe(Metric::JournalCommit, &[], took.as_secs_f64());
+    let total: u64 = operations.iter().map(|(_, count)| count).sum();
+    observe(Metric::JournalBatch, &[], total as f64);
+    for (kind, operations) in operations.iter().filter(|(_, operations)| *operations > 0) {
+        count(Metric::JournalOperations, &[kind], *operations);
+    }
+}
+
 /// Tokens that a model counted for one answer.
 pub fn tokens(provider: &str, prompt: u64, completion: u64) {
     count(Metric::ModelTokens, &[provider, "prompt"], prompt);

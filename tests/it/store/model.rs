@@ -289,7 +289,7 @@ async fn compare(bed: &Bed, model: &Model) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(16))]
 
     #[test]
     fn the_store_does_what_the_model_does(steps in proptest::collection::vec(step(), 1..60)) {

@@ -1,0 +1,1 @@
+//! Delivery against a scripted adapter, in virtual time.

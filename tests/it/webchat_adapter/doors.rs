@@ -1,0 +1,150 @@
+//! Who gets in, how many, and how sockets are closed.
+
+use std::{net::SocketAddr, time::Duration};
+
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+use weirgate_sdk::{Adapter, SendError};
+use weirgate_testkit::webchat::WebChatClient;
+use weirgate_webchat::Settings;
+
+use super::{Site, outgoing};
+
+/// The status line and the headers of a plain request.
+async fn get(address: SocketAddr, path: &str, host: &str) -> String {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    answer.to_lowercase()
+}
+
+#[tokio::test]
+async fn the_page_comes_with_strict_headers_and_without_anything_inline() {
+    let site = Site::new().await;
+    for path in ["/", "/chat.js", "/chat.css"] {
+        let answer = get(site.address, path, "localhost").await;
+        assert!(answer.starts_with("http/1.1 200"), "{answer}");
+        for header in [
+            "default-src 'none'",
+            "frame-ancestors 'none'",
+            "nosniff",
+            "no-referrer",
+        ] {
+            assert!(answer.contains(header), "{path} lacks {header}");
+        }
+        assert!(!answer.contains("unsafe-"));
+    }
+    let page = get(site.address, "/", "localhost").await;
+    assert!(!page.contains("<style") && !page.contains("style=") && !page.contains(" onload="));
+    assert!(!page.contains("<script>"), "no inline script");
+    let rebound = get(site.address, "/", "evil.example").await;
+    assert!(rebound.starts_with("http/1.1 403"), "{rebound}");
+}
+
+#[tokio::test]
+async fn a_foreign_page_cannot_open_the_socket() {
+    let settings = Settings {
+        origins: vec!["https://www.example.com".into()],
+        ..Settings::default()
+    };
+    let site = Site::with(settings).await;
+    let own = format!("http://{}", site.address);
+    let other_port = format!("http://127.0.0.1:{}", site.address.port() ^ 1);
+    let refused: [&[(&'static str, &str)]; 6] = [
+        &[("origin", "https://evil.example")],
+        &[("origin", "null")],
+        &[("origin", "http://localhost.evil.example")],
+        &[("origin", &other_port)],
+        &[("host", "evil.example")],
+        &[("host", "evil.example"), ("origin", "http://evil.example")],
+    ];
+    for headers in refused {
+        let status = WebChatClient::open(site.address, headers).await.err();
+        assert_eq!(status, Some(403), "{headers:?}");
+    }
+    for origin in [own.as_str(), "https://www.example.com"] {
+        WebChatClient::open(site.address, &[("origin", origin)])
+            .await
+            .unwrap();
+    }
+    let url = format!("ws://{}/chat?token=x", site.address);
+    assert_eq!(
+        WebChatClient::open_at(&url, &[]).await.err(),
+        Some(403),
+        "no token in addresses"
+    );
+}
+
+#[tokio::test]
+async fn sockets_are_bounded_and_must_say_hello() {
+    let mut settings = Settings {
+        max_sockets: 3,
+        max_sockets_per_visitor: 1,
+        ..Settings::default()
+    };
+    settings.timing.hello = Duration::from_millis(50);
+    let site = Site::with(settings).await;
+    let mut first = site.visitor().await;
+    let mut second = WebChatClient::connect(site.address).await;
+    second.enter(Some(&first.token)).await;
+    assert_eq!(first.next_of("error").await["code"], "too_many_sockets");
+    assert_eq!(first.close_code().await, 4001);
+    let mut silent = WebChatClient::connect(site.address).await;
+    assert_eq!(silent.close_code().await, 1008);
+    let mut rude = WebChatClient::connect(site.address).await;
+    rude.say("m1", "x").await;
+    assert_eq!(rude.next_of("error").await["code"], "hello_first");
+    assert_eq!(rude.close_code().await, 1008);
+    let mut big = WebChatClient::connect(site.address).await;
+    big.send_text(&"x".repeat(70_000)).await;
+    assert!(matches!(big.close_code().await, 1009 | 1006));
+    drop((first, silent, rude, big));
+    let mut open = vec![];
+    loop {
+        match WebChatClient::open(site.address, &[]).await {
+            Ok(mut client) => {
+                client.enter(None).await;
+                open.push(client);
+            }
+            Err(status) => break assert_eq!(status, 503),
+        }
+    }
+    assert!(open.len() <= 2);
+}
+
+#[tokio::test]
+async fn a_socket_that_answers_no_ping_is_closed() {
+    let mut settings = Settings::default();
+    settings.timing.ping = Duration::from_millis(40);
+    let site = Site::with(settings).await;
+    let mut quick = site.visitor().await;
+    let mut asleep = site.visitor().await;
+    let quiet = quick.next_within(Duration::from_millis(300)).await;
+    assert_eq!(quiet, None, "a socket that answers stays open");
+    // The reason is lost if the client answers an old ping on the closed connection first.
+    assert!(matches!(asleep.close_code().await, 4000 | 1006));
+}
+
+#[tokio::test]
+async fn a_stop_closes_the_sockets_and_sends_fail_afterwards() {
+    let site = Site::new().await;
+    let mut client = site.visitor().await;
+    client.say("m1", "x").await;
+    let conversation = site.heard().await;
+    site.stopper.stop();
+    assert_eq!(client.close_code().await, 1001);
+    site.running.await.unwrap().unwrap();
+    let sent = site
+        .chat
+        .send(outgoing(&site.chat, &conversation, 1, "x", &[]))
+        .await;
+    assert!(matches!(sent, Err(SendError::Unavailable(_))), "{sent:?}");
+    assert_eq!(
+        WebChatClient::open(site.address, &[]).await.err(),
+        Some(503)
+    );
+}
