@@ -180,9 +180,11 @@ impl Agent {
         if begin {
             let attempt = self.begin(input.turn).await?;
             if attempt > MAX_ATTEMPTS {
-                let text = Text::Quarantined {
-                    reference: turn_id(input.turn),
-                };
+                let reference = turn_id(input.turn);
+                tracing::error!(turn = %reference, "set aside: three tries ended in a crash");
+                self.traces
+                    .note(input.turn, Reason::Quarantined, self.clock.now());
+                let text = Text::Quarantined { reference };
                 let ending = Ending::failed(text.render(turn.language), Reason::Quarantined);
                 return self.finish(input, &turn, ending, begin).await;
             }
@@ -193,16 +195,27 @@ impl Agent {
         }
         let ending = if turn.body().too_large {
             let limit = crate::inbound::body::MAX_BODY;
-            Ending::failed(
-                Text::TooLarge { limit }.render(turn.language),
-                Reason::TooLarge,
+            self.noted(
+                input,
+                Ending::failed(
+                    Text::TooLarge { limit }.render(turn.language),
+                    Reason::TooLarge,
+                ),
             )
         } else if input.command {
-            self.command(input, &turn).await?
+            self.noted(input, self.command(input, &turn).await?)
         } else {
             self.answer(input, &turn).await?
         };
         self.finish(input, &turn, ending, begin).await
+    }
+
+    /// Notes why a turn that asked no model ends as it does.
+    fn noted(&self, input: &Input, ending: Ending) -> Ending {
+        if let Some(reason) = ending.reason {
+            self.traces.note(input.turn, reason, self.clock.now());
+        }
+        ending
     }
 
     async fn begin(&self, turn: i64) -> Result<u32, StoreError> {

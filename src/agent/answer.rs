@@ -187,7 +187,7 @@ impl Agent {
             let text = Text::Denied.render(turn.language);
             let mut ending = Ending::failed(text, Reason::PermissionDenied);
             ending.effects.push(record.into());
-            return Ok(ending);
+            return Ok(self.noted(input, ending));
         }
         let running = self.desk.running.enter(
             input.turn,
@@ -391,6 +391,7 @@ impl Agent {
             }
             Asked::TimedOut => {
                 note(Reason::TurnTimeout);
+                tracing::warn!(turn = %reference, "a turn took too long");
                 if text.trim().is_empty() {
                     let told = Text::TimedOut { reference }.render(turn.language);
                     return Ending::failed(told, Reason::TurnTimeout);

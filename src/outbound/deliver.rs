@@ -145,7 +145,7 @@ impl Deliverer {
     /// Replies that are not sent yet.
     #[must_use]
     pub fn unsent(&self) -> usize {
-        self.shared.outbox.len()
+        self.shared.outbox.waiting()
     }
 
     /// Takes over a reply whose outbox row is committed.

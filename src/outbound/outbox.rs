@@ -112,7 +112,7 @@ impl Outbox {
 
     /// Replies that wait, without those being delivered.
     #[must_use]
-    pub fn len(&self) -> usize {
+    pub fn waiting(&self) -> usize {
         self.queues
             .lock()
             .values()
@@ -172,7 +172,7 @@ mod tests {
             .collect();
         assert_eq!(taken, [1, 2]);
         assert!(outbox.push(reply(4, 7)).start, "the worker left");
-        assert_eq!(outbox.len(), 2);
+        assert_eq!(outbox.waiting(), 2);
     }
 
     #[test]

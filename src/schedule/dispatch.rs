@@ -205,10 +205,12 @@ impl Dispatch {
 
     /// Reads on where a queue left messages in the store.
     fn refill(self: &Arc<Self>) {
-        while let Some(wanted) = {
+        loop {
+            // A statement of its own, so that the lock is not held while a task is started.
             let wanted = self.scheduler.lock().refill_wanted();
-            wanted
-        } {
+            let Some(wanted) = wanted else {
+                return;
+            };
             let dispatch = Arc::clone(self);
             self.tasks
                 .spawn(async move { dispatch.read_on(wanted).await });

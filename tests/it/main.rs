@@ -9,3 +9,5 @@
 )]
 
 mod qq;
+mod store;
+mod webchat_adapter;

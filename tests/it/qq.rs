@@ -111,6 +111,7 @@ fn adapter(settings: Settings) -> Arc<Qq> {
         account: "main".into(),
         secret: [0; 32],
         version: "0",
+        public_host: None,
         models: Vec::new(),
     };
     weirgate_qq::build(setup, settings)

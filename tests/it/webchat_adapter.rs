@@ -36,6 +36,7 @@ impl Site {
             account: "site".into(),
             secret: [5; 32],
             version: "1.2.3",
+            public_host: None,
             models: vec!["demo/echo".into()],
         };
         let chat = build(setup, settings);

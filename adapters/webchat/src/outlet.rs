@@ -9,10 +9,12 @@ use std::sync::{
 };
 
 use axum::extract::ws::Utf8Bytes;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Notify, mpsc, watch};
 
 /// Most items that wait for one socket.
 const MAX_ITEMS: usize = 256;
+/// Free places below which the socket is not read: what its own messages bring must find a place.
+const ROOM: usize = MAX_ITEMS / 2;
 /// A socket for which more bytes wait is cut off.
 const MAX_BYTES: usize = 1024 * 1024;
 
@@ -84,6 +86,8 @@ pub(crate) struct Outlet {
     pub(crate) id: u64,
     queue: mpsc::Sender<Item>,
     waiting: AtomicUsize,
+    /// Notified whenever an item was written.
+    wrote: Notify,
     cut: watch::Sender<Option<Cut>>,
 }
 
@@ -96,6 +100,7 @@ impl Outlet {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             queue,
             waiting: AtomicUsize::new(0),
+            wrote: Notify::new(),
             cut: watch::Sender::new(None),
         };
         (Arc::new(outlet), items)
@@ -122,6 +127,18 @@ impl Outlet {
     /// The writer has written an item of this size.
     pub(crate) fn written(&self, size: usize) {
         self.waiting.fetch_sub(size, Ordering::Relaxed);
+        self.wrote.notify_one();
+    }
+
+    /// Whether the socket may be read on. A client that writes faster than its answers leave is made to
+    /// wait, not cut off.
+    pub(crate) fn has_room(&self) -> bool {
+        self.queue.capacity() >= ROOM
+    }
+
+    /// Resolves when something was written since the last call.
+    pub(crate) async fn wrote(&self) {
+        self.wrote.notified().await;
     }
 
     /// Closes the socket. The first reason holds.

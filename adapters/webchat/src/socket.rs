@@ -98,8 +98,9 @@ async fn read(
                 }
                 outlet.push(Item::Ping);
             }
+            () = outlet.wrote(), if !outlet.has_room() => {}
             () = sleep_until(greeting), if !session.is_known() => return outlet.cut(Cut::POLICY),
-            message = stream.next(), if !session.submitter.is_full() => {
+            message = stream.next(), if !session.submitter.is_full() && outlet.has_room() => {
                 unanswered = 0;
                 match message {
                     Some(Ok(Message::Text(text))) => session.frame(text.as_str()).await,

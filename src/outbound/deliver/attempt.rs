@@ -74,47 +74,21 @@ impl Shared {
             ready_written: false,
         };
         loop {
-            match self
-                .wait_for_pace(reply, part.index > 0, capabilities, frozen)
-                .await
-            {
+            match self.wait(part, frozen).await {
                 Ok(()) => {}
-                Err(Held::Stopped) => return Outcome::Stopped,
-                Err(Held::Expired) => {
-                    self.note(reply.turn, reply.id, Reason::ReplyExpired);
-                    let reason = Reason::ReplyExpired.code();
-                    self.settle(reply.id, part.index, ReceiptOutcome::Expired { reason })
-                        .await;
-                    return Outcome::GivenUp;
-                }
+                Err(outcome) => return outcome,
             }
             if !tried.intent_written && !self.write_intent(reply.id, part.index).await {
                 // The store is away. Nothing may be sent that it does not know of.
-                if !self.pause(&mut tried).await {
+                if !self.rest(grow(&mut tried.pause)).await {
                     return Outcome::Stopped;
                 }
                 continue;
             }
             tried.intent_written = true;
-            let outgoing = outgoing(part, tried.format);
-            // A part that shows nothing, such as a comment alone, is as good as delivered.
-            let visible = !outgoing.rendered.text.trim().is_empty();
-            let Some(outgoing) = self.hooks.before_send(outgoing).filter(|_| visible) else {
-                self.delivered(part, None, doubtful).await;
-                return Outcome::Delivered;
-            };
-            let timer = metrics::send_timer();
-            let sent = part.adapter.send(outgoing).await;
-            timer.observe();
-            metrics::sent(&reply.key.platform, sent.as_ref().map(|_| ()));
-            let error = match sent {
-                Ok(sent) => {
-                    self.hooks.after_send(reply.id, part.index);
-                    self.delivered(part, sent.message, doubtful).await;
-                    return Outcome::Delivered;
-                }
-                Err(SendError::NotModified) => {
-                    self.delivered(part, None, doubtful).await;
+            let error = match self.send_once(part, tried.format).await {
+                Ok(message) => {
+                    self.delivered(part, message, doubtful).await;
                     return Outcome::Delivered;
                 }
                 Err(error) => error,
@@ -123,13 +97,10 @@ impl Shared {
                 %error, "a part was not delivered");
             match self.next(part, &error, capabilities.idempotent, &mut tried) {
                 Next::Again(pause) => {
-                    if !self
-                        .sleep_until(self.clock.tick().saturating_add(micros(pause)))
-                        .await
-                    {
+                    self.ready_again(part, &error, &mut tried).await;
+                    if !self.rest(pause).await {
                         return Outcome::Stopped;
                     }
-                    self.ready_again(part, &error, &mut tried).await;
                 }
                 Next::Plain => tried.format = Format::Plain,
                 Next::Doubtful => {
@@ -146,6 +117,54 @@ impl Shared {
                     return Outcome::GivenUp;
                 }
             }
+        }
+    }
+
+    /// Waits for the pace of the account.
+    ///
+    /// # Errors
+    /// How the part ends if it is not to be sent now.
+    async fn wait(&self, part: &Part<'_>, frozen: &mut Tick) -> Result<(), Outcome> {
+        let reply = part.reply;
+        let capabilities = part.adapter.capabilities(&reply.key);
+        let begun = part.index > 0;
+        match self.wait_for_pace(reply, begun, capabilities, frozen).await {
+            Ok(()) => Ok(()),
+            Err(Held::Stopped) => Err(Outcome::Stopped),
+            Err(Held::Expired) => {
+                self.note(reply.turn, reply.id, Reason::ReplyExpired);
+                let reason = Reason::ReplyExpired.code();
+                self.settle(reply.id, part.index, ReceiptOutcome::Expired { reason })
+                    .await;
+                Err(Outcome::GivenUp)
+            }
+        }
+    }
+
+    /// One send, with its hooks and figures. Says the id of the message, if the platform gave one.
+    async fn send_once(
+        &self,
+        part: &Part<'_>,
+        format: Format,
+    ) -> Result<Option<MessageId>, SendError> {
+        let reply = part.reply;
+        let outgoing = outgoing(part, format);
+        // A part that shows nothing, such as a comment alone, is as good as delivered.
+        let visible = !outgoing.rendered.text.trim().is_empty();
+        let Some(outgoing) = self.hooks.before_send(outgoing).filter(|_| visible) else {
+            return Ok(None);
+        };
+        let timer = metrics::send_timer();
+        let sent = part.adapter.send(outgoing).await;
+        timer.observe();
+        metrics::sent(&reply.key.platform, sent.as_ref().map(|_| ()));
+        match sent {
+            Ok(sent) => {
+                self.hooks.after_send(reply.id, part.index);
+                Ok(sent.message)
+            }
+            Err(SendError::NotModified) => Ok(None),
+            Err(error) => Err(error),
         }
     }
 
@@ -237,8 +256,7 @@ impl Shared {
         written.is_ok()
     }
 
-    async fn pause(&self, tried: &mut Tried) -> bool {
-        let pause = grow(&mut tried.pause);
+    async fn rest(&self, pause: Duration) -> bool {
         self.sleep_until(self.clock.tick().saturating_add(micros(pause)))
             .await
     }

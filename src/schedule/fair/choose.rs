@@ -37,7 +37,7 @@ impl Scheduler {
         } else {
             self.people.users[turn.user].turns -= 1;
             self.backlog.queues[turn.queue].state = State::Idle;
-            self.settle(turn.queue);
+            self.settle_after(turn.queue, turn.user);
         }
         // Also if the queue went on to another person, or is empty.
         self.refresh(turn.user);

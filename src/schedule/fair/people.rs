@@ -77,6 +77,14 @@ impl People {
         user
     }
 
+    /// The same, spared the table if the record in hand is his.
+    pub(super) fn open_likely(&mut self, person: i64, likely: u32) -> u32 {
+        if likely != NONE && self.users[likely].person == person {
+            return likely;
+        }
+        self.open(person)
+    }
+
     pub(super) fn remove(&mut self, user: u32) {
         let user = self.users.remove(user);
         self.index.remove(&user.person);

@@ -10,8 +10,13 @@ use crate::schedule::bucket::{Tick, ticks};
 use crate::schedule::lane::{Ladder, aged, claim};
 
 impl Scheduler {
-    /// Looks at a queue after its entries changed or its turn ended.
+    /// Looks at a queue after its entries changed.
     pub(super) fn settle(&mut self, queue: u32) {
+        self.settle_after(queue, NONE);
+    }
+
+    /// The same after a turn of `user` (or `NONE`), who is likely to be next in it.
+    pub(super) fn settle_after(&mut self, queue: u32, user: u32) {
         self.want(queue);
         let state = self.backlog.queues[queue].state;
         if state == State::Running {
@@ -25,7 +30,7 @@ impl Scheduler {
         self.backlog.queues[queue].run = run.len;
         let ready = self.ready_at(queue, &run);
         if ready <= self.now {
-            self.seat(queue, &run);
+            self.seat(queue, &run, user);
         } else if state != State::Quiet(ready) {
             self.detach(queue);
             self.backlog.queues[queue].state = State::Quiet(ready);
@@ -47,7 +52,7 @@ impl Scheduler {
     }
 
     /// Puts a ready queue into the line where it belongs.
-    fn seat(&mut self, queue: u32, run: &Run) {
+    fn seat(&mut self, queue: u32, run: &Run, likely: u32) {
         if let State::Ready { line, .. } = self.backlog.queues[queue].state {
             let seated = &self.people.lines[line];
             let user = seated.user;
@@ -63,7 +68,7 @@ impl Scheduler {
             }
         }
         self.detach(queue);
-        let user = self.people.open(run.person);
+        let user = self.people.open_likely(run.person, likely);
         let line = self.people.open_line(user, run.kind, run.level, self.now);
         let tail = self.people.lines[line].tail;
         match tail {

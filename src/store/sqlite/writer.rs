@@ -10,6 +10,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, AtomicI64, Ordering},
     },
+    time::Instant,
 };
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params, types::FromSql};
@@ -17,9 +18,12 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params, types::Fro
 use super::{
     Durability, Options, Retention, ids::Ids, names::Names, outcome::Outcome, sweep::Sweep,
 };
-use crate::store::{
-    LastStop, StoreError, Write,
-    failpoint::{Moment, around},
+use crate::{
+    store::{
+        LastStop, StoreError, Write,
+        failpoint::{Moment, around},
+    },
+    telemetry::metrics,
 };
 
 /// Pages of the log after which a commit also moves them into the database (4 MB).
@@ -108,11 +112,15 @@ impl Writer {
     /// Commits operations together, or each by itself if that fails.
     pub fn run(&mut self, mut batch: Vec<Write>) -> Vec<Settled> {
         self.set_logged();
+        let started = Instant::now();
         match self.commit(&batch) {
-            Ok(outcomes) => batch
-                .into_iter()
-                .zip(outcomes.into_iter().map(Ok))
-                .collect(),
+            Ok(outcomes) => {
+                metrics::journal_commit(started.elapsed(), &by_kind(&batch));
+                batch
+                    .into_iter()
+                    .zip(outcomes.into_iter().map(Ok))
+                    .collect()
+            }
             Err(error) if batch.len() == 1 => batch
                 .drain(..)
                 .map(|write| (write, Err(failed(&error))))
@@ -291,6 +299,18 @@ fn pass(batch: &[Write], moment: Moment) {
     for write in batch {
         around(write.kind(), moment);
     }
+}
+
+/// How many operations of each kind a batch has.
+fn by_kind(batch: &[Write]) -> Vec<(&'static str, u64)> {
+    let mut kinds: Vec<(&'static str, u64)> = Vec::with_capacity(4);
+    for write in batch {
+        match kinds.iter_mut().find(|(kind, _)| *kind == write.kind()) {
+            Some((_, count)) => *count += 1,
+            None => kinds.push((write.kind(), 1)),
+        }
+    }
+    kinds
 }
 
 /// The error that callers see.

@@ -295,3 +295,50 @@ fn a_recall_shortens_the_wait_for_tokens() {
     assert_eq!(waits(&mut s, 0), Some(SECOND));
     assert_eq!(turn(&mut s, SECOND), [5, 7]);
 }
+
+#[test]
+fn a_served_line_of_many_queues_goes_to_the_end() {
+    let mut s = Scheduler::new(policy());
+    s.push(0, message(1, 1, 1));
+    s.push(0, message(2, 1, 2));
+    s.push(50 * SECOND, message(3, 2, 3));
+    let order: Vec<i64> = (0..3).flat_map(|_| turn(&mut s, 100 * SECOND)).collect();
+    assert_eq!(order, [1, 3, 2]);
+}
+
+#[test]
+fn many_busy_queues_do_not_keep_the_tokens_from_a_large_turn_of_the_same_person() {
+    let user = Rate {
+        per_second: 1.0,
+        burst: 5,
+    };
+    let mut s = Scheduler::new(Policy { user, ..policy() });
+    for id in 0..5 {
+        s.push(0, message(id, 1, 0));
+    }
+    s.push(0, command(5, 1, 1, Kind::InOrder));
+    assert_eq!(
+        turn(&mut s, 0),
+        [5],
+        "now the five tokens of the messages are not there"
+    );
+    for (id, second) in (10..).zip(0..1_000) {
+        // Commands in three conversations by turns, more than there are tokens for.
+        s.push(
+            second * SECOND,
+            command(2 * id, 1, 1 + id % 3, Kind::InOrder),
+        );
+        s.push(
+            second * SECOND,
+            command(2 * id + 1, 1, 1 + (id + 1) % 3, Kind::InOrder),
+        );
+        if let Next::Run(batch) = s.next(second * SECOND, true) {
+            s.done(batch.token, second * SECOND);
+            if batch.conversation == 0 {
+                assert!((165..200).contains(&second), "{second}");
+                return;
+            }
+        }
+    }
+    panic!("starved");
+}

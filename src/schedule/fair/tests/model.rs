@@ -1,145 +1,14 @@
 //! Random operations against a plain model that scans: nothing lost, nothing twice, order, runs,
 //! slots, tokens, counts, and that nobody waits who could run.
 
+mod cases;
+mod tokens;
+
 use super::*;
+use cases::{Step, policies, steps};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-
-#[derive(Debug, Clone)]
-enum Step {
-    Push {
-        person: i64,
-        conversation: i64,
-        kind: u8,
-        lane: usize,
-        priority: i8,
-        single: bool,
-    },
-    Next {
-        model_free: bool,
-    },
-    Done {
-        nth: usize,
-    },
-    Pass {
-        millis: Tick,
-    },
-    Remove {
-        nth: usize,
-    },
-    Cancel {
-        nth: usize,
-    },
-    Sweep {
-        limit: usize,
-    },
-}
-
-fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let push = (
-        0_i64..4,
-        1_i64..4,
-        0_u8..10,
-        0_usize..5,
-        -8_i8..9,
-        prop::bool::weighted(0.05),
-    );
-    let push = push.prop_map(
-        |(person, conversation, kind, lane, priority, single)| Step::Push {
-            person,
-            conversation,
-            kind,
-            lane,
-            priority,
-            single,
-        },
-    );
-    let step = prop_oneof![
-        8 => push,
-        8 => prop::bool::weighted(0.8).prop_map(|model_free| Step::Next { model_free }),
-        6 => (0_usize..4).prop_map(|nth| Step::Done { nth }),
-        4 => (0_u64..3_000).prop_map(|millis| Step::Pass { millis }),
-        1 => (0_usize..20).prop_map(|nth| Step::Remove { nth }),
-        1 => (0_usize..20).prop_map(|nth| Step::Cancel { nth }),
-        1 => (0_usize..4).prop_map(|limit| Step::Sweep { limit }),
-    ];
-    prop::collection::vec(step, 1..250)
-}
-
-fn policies() -> impl Strategy<Value = Policy> {
-    let rates = prop_oneof![
-        Just(Rate::UNLIMITED),
-        (prop::sample::select(vec![1.0, 2.0, 4.0]), 1_u32..5)
-            .prop_map(|(per_second, burst)| Rate { per_second, burst }),
-    ];
-    let sizes = (1_u32..6, 4_u32..30, 1_u32..5, 1_u32..3, any::<bool>());
-    let times = (
-        0_u64..3,
-        prop::bool::weighted(0.3),
-        prop::bool::weighted(0.3),
-        0_u32..8,
-    );
-    (sizes, rates, times).prop_map(|(sizes, user, (aging, ages, debounced, manual))| Policy {
-        max_queue_size: sizes.0,
-        max_total: if debounced { 10_000 } else { sizes.1 },
-        messages_per_request: sizes.2,
-        max_turns_per_user: sizes.3,
-        overflow: if sizes.4 {
-            Overflow::DropOldest
-        } else {
-            Overflow::DropNewest
-        },
-        user,
-        manual: (manual > 5).then(|| Rate {
-            per_second: 1.0,
-            burst: manual - 4,
-        }),
-        aging_interval: Duration::from_secs(aging),
-        max_age: Duration::from_secs(if ages { 8 } else { 0 }),
-        debounce: Duration::from_secs(u64::from(debounced)),
-        debounce_max: Duration::from_secs(2),
-        ..policy()
-    })
-}
-
-/// A bucket that counts tokens, in millionths; exact for rates that divide a second evenly.
-#[derive(Debug, Clone, Copy)]
-struct Tokens {
-    level: i64,
-    at: Tick,
-}
-
-impl Tokens {
-    fn full(rate: Rate) -> Self {
-        Self {
-            level: i64::from(rate.burst) * 1_000_000,
-            at: 0,
-        }
-    }
-
-    fn level(&self, rate: Rate, now: Tick) -> i64 {
-        let grown = self.level + rate.per_second as i64 * i64::try_from(now - self.at).unwrap();
-        grown.min(i64::from(rate.burst) * 1_000_000)
-    }
-
-    fn has(&self, rate: Rate, tokens: usize, now: Tick) -> bool {
-        let tokens = i64::try_from(tokens).unwrap().min(i64::from(rate.burst));
-        rate.per_second == 0.0 || self.level(rate, now) >= tokens * 1_000_000
-    }
-
-    /// When there are so many, if nobody takes any.
-    fn ready_at(&self, rate: Rate, tokens: usize, now: Tick) -> Tick {
-        let tokens = i64::try_from(tokens).unwrap().min(i64::from(rate.burst));
-        let missing = tokens * 1_000_000 - self.level(rate, now);
-        let rate = rate.per_second as u64;
-        now + u64::try_from(missing).unwrap_or(0).div_ceil(rate.max(1))
-    }
-
-    fn take(&mut self, rate: Rate, tokens: usize, now: Tick) {
-        self.level = self.level(rate, now) - i64::try_from(tokens).unwrap() * 1_000_000;
-        self.at = now;
-    }
-}
+use tokens::Tokens;
 
 struct Waiting {
     entry: Entry,
@@ -525,7 +394,7 @@ impl Model {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
     fn agrees_with_the_model(policy in policies(), steps in steps(), shared in any::<bool>()) {

@@ -19,7 +19,7 @@ fn footprint(s: &Scheduler) -> usize {
         + s.quiet.len()
 }
 
-/// A tenth without optimisation, to be quick.
+/// A twentieth without optimisation, to be quick.
 const PEOPLE: i64 = if cfg!(debug_assertions) {
     100_000
 } else {

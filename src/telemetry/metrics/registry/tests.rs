@@ -76,9 +76,9 @@ fn too_many_series_are_put_together_and_counted() {
 #[test]
 fn gauges_go_up_and_down() {
     let registry = Registry::new();
-    registry.gauge_add(Metric::WebSockets, &[], 3.0);
-    registry.gauge_add(Metric::WebSockets, &[], -1.0);
-    assert!(registry.render().contains("weirgate_web_sockets 2"));
+    registry.gauge_add(Metric::TurnsInFlight, &[], 3.0);
+    registry.gauge_add(Metric::TurnsInFlight, &[], -1.0);
+    assert!(registry.render().contains("weirgate_turns_in_flight 2"));
 }
 
 #[test]
