@@ -54,8 +54,8 @@ use crate::{
     },
     security::redact::Redactor,
     store::{
-        Store, config,
-        sqlite::{Durability, Options, Retention, SqliteStore},
+        Store,
+        sqlite::{Options, SqliteStore},
     },
     telemetry::metrics::Exporter,
     trace::Traces,
@@ -322,19 +322,10 @@ impl Core {
 
 fn store_options(config: &Config) -> Options {
     let storage = &config.storage;
-    let retention = &storage.retention;
     Options {
         path: storage.path(),
-        durability: match storage.durability {
-            config::Durability::Process => Durability::Process,
-            config::Durability::Full => Durability::Full,
-        },
-        retention: Retention {
-            inbox: retention.inbox,
-            outbox: retention.outbox,
-            history: retention.history,
-            audit: retention.audit,
-        },
+        durability: storage.durability,
+        retention: storage.retention,
         readers: READERS,
         now: wall_clock,
     }

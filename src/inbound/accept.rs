@@ -101,6 +101,9 @@ struct Shared {
     runtime: Handle,
 }
 
+/// The place of a batch among the open ones.
+type Open = Arc<Option<OwnedSemaphorePermit>>;
+
 /// What is done with one event once its batch is journaled.
 enum Step {
     /// Nothing; the outcome stands.
@@ -223,13 +226,12 @@ impl Shared {
             return;
         }
         let shared = Arc::clone(self);
-        let then = Box::new(move |result: Result<Vec<Accepted>, StoreError>| {
-            let _permit = permit;
-            match result {
-                Ok(rows) => shared.accepted(steps, rows, slot),
+        let then = Box::new(
+            move |result: Result<Vec<Accepted>, StoreError>| match result {
+                Ok(rows) => shared.accepted(steps, rows, slot, &Arc::new(permit)),
                 Err(error) => slot.resolve(Err(NotAccepted::Store(error.to_string()))),
-            }
-        });
+            },
+        );
         self.parts
             .store
             .write(Write::Accept {
@@ -325,7 +327,13 @@ impl Shared {
     }
 
     /// The batch is journaled: queue its messages in order. Runs on the journal's thread.
-    fn accepted(self: &Arc<Self>, steps: Vec<Step>, rows: Vec<Accepted>, slot: ReceiptSlot) {
+    fn accepted(
+        self: &Arc<Self>,
+        steps: Vec<Step>,
+        rows: Vec<Accepted>,
+        slot: ReceiptSlot,
+        permit: &Open,
+    ) {
         let mut rows = rows.into_iter();
         let mut outcomes = Vec::with_capacity(steps.len());
         let mut changes = Vec::new();
@@ -333,7 +341,7 @@ impl Shared {
             let outcome = match step {
                 Step::Ended(outcome) => outcome,
                 Step::Accepted(known) => match rows.next() {
-                    Some(row) => self.queue(row, *known),
+                    Some(row) => self.queue(row, *known, permit),
                     None => Outcome::Ignored,
                 },
                 change => {
@@ -348,7 +356,9 @@ impl Shared {
             return;
         }
         let shared = Arc::clone(self);
+        let permit = Arc::clone(permit);
         self.runtime.spawn(async move {
+            let _open = permit;
             for change in changes {
                 shared.change(change).await;
             }
@@ -356,7 +366,7 @@ impl Shared {
         });
     }
 
-    fn queue(self: &Arc<Self>, row: Accepted, known: Known) -> Outcome {
+    fn queue(self: &Arc<Self>, row: Accepted, known: Known, permit: &Open) -> Outcome {
         let parts = &self.parts;
         if row.duplicate {
             parts.traces.note(row.id, Reason::Duplicate, known.at);
@@ -371,7 +381,7 @@ impl Shared {
         );
         let (kind, lane) = match known.route {
             Route::Control => {
-                self.control(row, known);
+                self.control(row, known, permit);
                 return Outcome::Accepted(row.id);
             }
             Route::Queued(kind, lane) => (kind, lane),
@@ -417,7 +427,7 @@ impl Shared {
         }
     }
 
-    fn control(self: &Arc<Self>, row: Accepted, known: Known) {
+    fn control(self: &Arc<Self>, row: Accepted, known: Known, permit: &Open) {
         let waiting = Waiting {
             id: row.id,
             account: row.account,
@@ -430,8 +440,12 @@ impl Shared {
             body: known.body,
         };
         let agent = Arc::clone(&self.parts.agent);
-        self.runtime
-            .spawn(async move { agent.control(waiting).await });
+        // Counts as open until it has run, so that their number is bounded like everything else.
+        let permit = Arc::clone(permit);
+        self.runtime.spawn(async move {
+            let _open = permit;
+            agent.control(waiting).await;
+        });
     }
 }
 

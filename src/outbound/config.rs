@@ -382,10 +382,14 @@ impl OutputBuffer {
         let read = Self {
             max_size: fields.usize("max_size", default.max_size, 1..=1_000_000),
             max_age: fields.seconds("max_age", default.max_age, 1.0..=31_536_000.0),
+            // An answer that waits holds nobody up, so there is nothing to block.
             overflow_strategy: fields.choice(
                 "overflow_strategy",
                 default.overflow_strategy,
-                &OverflowStrategy::WORDS,
+                &[
+                    ("drop_oldest", OverflowStrategy::DropOldest),
+                    ("drop_newest", OverflowStrategy::DropNewest),
+                ],
             ),
         };
         fields.finish();

@@ -29,6 +29,9 @@ use crate::{
     telemetry::metrics,
 };
 
+/// Commands at once. They take a moment each; beyond this they wait in their queues.
+const MAX_COMMANDS: usize = 512;
+
 /// Runs what the dispatcher starts.
 #[async_trait]
 pub trait Runner: Send + Sync + 'static {
@@ -44,6 +47,7 @@ pub struct Dispatch {
     provider: String,
     max_in_flight: usize,
     in_flight: AtomicUsize,
+    commands: AtomicUsize,
     clock: Clock,
     store: Arc<dyn Store>,
     tasks: TaskTracker,
@@ -86,6 +90,7 @@ impl Dispatch {
             provider: parts.provider,
             max_in_flight: parts.max_in_flight,
             in_flight: AtomicUsize::new(0),
+            commands: AtomicUsize::new(0),
             clock: parts.clock,
             store: parts.store,
             tasks: TaskTracker::new(),
@@ -108,17 +113,14 @@ impl Dispatch {
 
     /// Takes a waiting message out.
     pub fn remove(&self, key: &QueueKey, id: i64) -> bool {
-        self.scheduler.lock().remove(key, id)
+        let removed = self.scheduler.lock().remove(key, id);
+        self.changed.notify_one();
+        removed
     }
 
     /// Replaces the body of a waiting message.
     pub fn replace(&self, key: &QueueKey, id: i64, body: Box<str>) -> bool {
         self.scheduler.lock().replace(key, id, body)
-    }
-
-    /// Takes everything out of a queue.
-    pub fn cancel(&self, key: &QueueKey) -> Vec<i64> {
-        self.scheduler.lock().cancel(key)
     }
 
     /// How many messages wait in a queue.
@@ -171,6 +173,9 @@ impl Dispatch {
 
     /// The next batch, or when to ask again.
     fn next(&self) -> Result<Batch, Option<Tick>> {
+        if self.commands.load(Ordering::Acquire) >= MAX_COMMANDS {
+            return Err(None);
+        }
         let now = self.clock.tick();
         let room = self.in_flight.load(Ordering::Acquire) < self.max_in_flight;
         let permit = self.permits.earliest(&self.provider);
@@ -184,13 +189,21 @@ impl Dispatch {
         }
     }
 
+    fn count(&self, model: bool) -> &AtomicUsize {
+        if model {
+            &self.in_flight
+        } else {
+            &self.commands
+        }
+    }
+
     fn start(self: &Arc<Self>, batch: Batch, runner: &Arc<dyn Runner>) {
         let model = batch.kind == Kind::Message;
         if model {
             // The dispatcher is alone in taking first permits, so what was there a moment ago is there.
             let _ = self.permits.try_take(&self.provider);
-            self.in_flight.fetch_add(1, Ordering::AcqRel);
         }
+        self.count(model).fetch_add(1, Ordering::AcqRel);
         let guard = Started {
             dispatch: Arc::clone(self),
             token: batch.token,
@@ -276,9 +289,8 @@ struct Started {
 impl Drop for Started {
     fn drop(&mut self) {
         let now = self.dispatch.clock.tick();
-        if self.model {
-            self.dispatch.in_flight.fetch_sub(1, Ordering::AcqRel);
-        }
+        let count = self.dispatch.count(self.model);
+        count.fetch_sub(1, Ordering::AcqRel);
         self.dispatch.scheduler.lock().done(self.token, now);
         self.dispatch.changed.notify_one();
     }

@@ -7,9 +7,10 @@ use std::{path::PathBuf, time::Duration};
 use weirgate_sdk::settings::{Fields, Setting};
 
 /// What a committed message survives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Durability {
     /// A killed process.
+    #[default]
     Process,
     /// A loss of power as well; each commit waits for the disk.
     Full,
@@ -28,7 +29,8 @@ pub struct Storage {
 }
 
 /// The section `storage.retention`, written in days.
-#[derive(Debug, Clone, PartialEq)]
+/// A dedupe key stays as long as it counts, whatever is said here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retention {
     /// Received messages.
     pub inbox: Duration,

@@ -29,6 +29,7 @@ use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
 use weirgate_sdk::{AccountName, ConversationKey, Cursor, Platform, ThreadId, UserKey};
 
+pub use super::config::{Durability, Retention};
 pub use folder::OpenError;
 
 use self::{
@@ -44,29 +45,6 @@ use super::{
 
 /// How long [`Store::healthy`] waits for its write.
 const HEALTHY: Duration = Duration::from_secs(2);
-
-/// What a committed operation survives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Durability {
-    /// The end of the process, however sudden.
-    #[default]
-    Process,
-    /// The loss of power too: each commit waits for the disk.
-    Full,
-}
-
-/// How long finished rows are kept. A dedupe key stays as long as it counts, whatever is said here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Retention {
-    /// Messages that have ended.
-    pub inbox: Duration,
-    /// Answers that are sent or given up.
-    pub outbox: Duration,
-    /// History rows.
-    pub history: Duration,
-    /// Audit records.
-    pub audit: Duration,
-}
 
 /// How the store is opened.
 #[derive(Debug, Clone)]

@@ -87,8 +87,6 @@ pub struct MaxRetries {
     pub network: u32,
     /// The provider failed.
     pub api: u32,
-    /// A tool failed.
-    pub tool: u32,
     /// It was refused for safety.
     pub security: u32,
     /// Our own fault.
@@ -300,7 +298,6 @@ impl Default for MaxRetries {
             timeout: 3,
             network: 3,
             api: 2,
-            tool: 2,
             security: 0,
             internal: 1,
         }
@@ -335,10 +332,13 @@ impl MaxRetries {
             timeout: count("timeout", default.timeout),
             network: count("network", default.network),
             api: count("api", default.api),
-            tool: count("tool", default.tool),
             security: count("security", default.security),
             internal: count("internal", default.internal),
         };
+        fields.absent(
+            "tool",
+            "has no effect yet: there are no tools in this version",
+        );
         fields.finish();
         read
     }
