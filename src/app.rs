@@ -4,8 +4,10 @@
 
 pub mod adapters;
 mod build;
+pub mod core;
 mod error;
 mod transcript;
+mod translate;
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,47 +16,28 @@ use weirgate_sdk::{Adapter, AdapterError, Connection, Ingress, Stopper};
 
 pub use error::StartError;
 
+use self::core::{Live, ended};
 use crate::{
     command::desk::Connections,
     config::Config,
     http::{Readiness, server::Server},
-    outbound::deliver::Deliverer,
-    schedule::dispatch::Dispatch,
     security::redact::Redactor,
-    store::Store,
     telemetry::metrics::Exporter,
 };
 
-/// How long running turns may go on when the gateway stops.
-const TURN_GRACE: Duration = Duration::from_secs(20);
-/// How long answers may still be sent after that.
-const SEND_GRACE: Duration = Duration::from_secs(4);
-/// How long adapters and the web server may take to end.
+/// How long the web server may take to end.
 const END_GRACE: Duration = Duration::from_secs(4);
 /// The first and the longest pause before an adapter that ended is started again.
 const RESTART_PAUSE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
 
 /// A running gateway.
 pub struct App {
-    store: Arc<dyn Store>,
-    dispatch: Arc<Dispatch>,
-    deliverer: Deliverer,
+    core: Live,
     readiness: Arc<Readiness>,
     server: Server,
     greetings: Vec<String>,
     tasks: JoinSet<()>,
-    adapters: JoinSet<()>,
-    stop: Stops,
-}
-
-/// One signal for each stage of a stop, in order.
-struct Stops {
-    dispatch: Stopper,
-    deliver: Stopper,
-    adapters: Stopper,
-    intake: Stopper,
-    sweep: Stopper,
-    http: Stopper,
+    stop: Stopper,
 }
 
 impl std::fmt::Debug for App {
@@ -92,32 +75,10 @@ impl App {
     /// last. What is unfinished stays in the journal.
     pub async fn drain(mut self) {
         self.readiness.drain();
-        self.stop.dispatch.stop();
-        if tokio::time::timeout(TURN_GRACE, self.dispatch.drained())
-            .await
-            .is_err()
-        {
-            tracing::warn!("some turns did not end in time; they are taken up at the next start");
-        }
-        let sent = tokio::time::timeout(SEND_GRACE, self.deliverer.idle()).await;
-        if sent.is_err() {
-            tracing::warn!(
-                unsent = self.deliverer.unsent(),
-                "some answers did not leave in time; they are sent after the next start"
-            );
-        }
-        self.stop.deliver.stop();
-        let _ = tokio::time::timeout(SEND_GRACE, self.deliverer.drained()).await;
-        // Adapters end before the intake: what they still read on the way out is journaled.
-        self.stop.adapters.stop();
-        let ended = async { while self.adapters.join_next().await.is_some() {} };
-        let _ = tokio::time::timeout(END_GRACE, ended).await;
-        self.stop.intake.stop();
-        self.stop.sweep.stop();
-        self.stop.http.stop();
-        let ended = async { while self.tasks.join_next().await.is_some() {} };
-        let _ = tokio::time::timeout(END_GRACE, ended).await;
-        self.store.close().await;
+        self.core.drain().await;
+        self.stop.stop();
+        let _ = tokio::time::timeout(END_GRACE, ended(&mut self.tasks)).await;
+        self.core.close().await;
         tracing::info!("stopped");
     }
 }

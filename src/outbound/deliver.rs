@@ -329,9 +329,11 @@ impl Shared {
         capabilities: Capabilities,
         frozen: &mut Tick,
     ) -> Result<(), Held> {
+        let before = self.clock.tick();
         if !self.sleep_until(reply.due).await {
             return Err(Held::Stopped);
         }
+        self.forgive(reply.conversation, before);
         loop {
             let age = self.clock.tick().saturating_sub(reply.since.max(reply.due));
             if !begun && age.saturating_sub(*frozen) > micros(self.output.buffer.max_age) {
@@ -350,9 +352,18 @@ impl Shared {
                 return Err(Held::Stopped);
             }
             if is_frozen {
-                *frozen += self.clock.tick().saturating_sub(before);
+                *frozen += self.forgive(reply.conversation, before);
             }
         }
+    }
+
+    /// Those who wait behind a reply that had to wait since `before` do not age meanwhile. Says how long.
+    fn forgive(&self, conversation: i64, before: Tick) -> Tick {
+        let waited = self.clock.tick().saturating_sub(before);
+        if waited > 0 {
+            self.outbox.forgive(conversation, waited);
+        }
+        waited
     }
 
     /// Sleeps until a tick; `false` if the gateway stops first.

@@ -110,6 +110,15 @@ impl Outbox {
         next
     }
 
+    /// The replies that wait for a conversation are as much younger.
+    pub fn forgive(&self, conversation: i64, time: Tick) {
+        if let Some(queue) = self.queues.lock().get_mut(&conversation) {
+            for reply in &mut queue.waiting {
+                reply.since = reply.since.saturating_add(time);
+            }
+        }
+    }
+
     /// Replies that wait, without those being delivered.
     #[must_use]
     pub fn waiting(&self) -> usize {

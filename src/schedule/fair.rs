@@ -26,9 +26,6 @@ use people::People;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
 
-/// Commands that may wait in one person's slot.
-pub const MAX_WAITING_COMMANDS: u32 = 16;
-
 /// Chooses the next turn.
 #[derive(Debug)]
 pub struct Scheduler {

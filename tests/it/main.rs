@@ -8,6 +8,8 @@
     reason = "in a test a broken assumption is a failed test"
 )]
 
+mod contract;
+mod example_adapter;
 mod qq;
 mod store;
 mod webchat_adapter;

@@ -53,7 +53,6 @@ struct Tried {
     intent_written: bool,
     doubts: u32,
     pause: Duration,
-    ready_written: bool,
 }
 
 impl Shared {
@@ -71,7 +70,6 @@ impl Shared {
             intent_written: reply.intent_written,
             doubts: reply.doubts,
             pause: RETRY_PAUSE.0,
-            ready_written: false,
         };
         loop {
             match self.wait(part, frozen).await {
@@ -218,9 +216,6 @@ impl Shared {
             return;
         }
         tried.intent_written = false;
-        if std::mem::replace(&mut tried.ready_written, true) {
-            return;
-        }
         let after = match error {
             SendError::RateLimited { after, .. } => millis(*after),
             _ => 0,

@@ -2,7 +2,7 @@
 //! Owns the overflow rules. Never drops what was taken, and never drops without counting.
 
 use super::policy::{Overflow, Pushed};
-use super::{MAX_WAITING_COMMANDS, Scheduler};
+use super::Scheduler;
 use crate::inbound::queue::{Entry, Kind, QueueKey, Room, State, shrink};
 use crate::schedule::bucket::Tick;
 
@@ -56,7 +56,7 @@ impl Scheduler {
         }
         let user = self.people.open(entry.person);
         let mut list = self.people.users[user].commands;
-        if list.len >= MAX_WAITING_COMMANDS {
+        if list.len >= self.policy.max_queue_size {
             return Pushed::Refused;
         }
         let queue = self.backlog.open(entry.key);

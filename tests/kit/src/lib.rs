@@ -9,7 +9,10 @@
     reason = "in a test kit a broken assumption is a failed test"
 )]
 
+pub mod clock;
+pub mod contract;
 pub mod ingress;
 pub mod model;
 pub mod onebot;
+pub mod scripted;
 pub mod webchat;

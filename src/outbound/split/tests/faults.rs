@@ -1,3 +1,5 @@
+//! Splits that went wrong for users of such gateways, as cases.
+
 use std::cell::Cell;
 use std::fmt::Write as _;
 

@@ -1,3 +1,5 @@
+//! Cutting for pace: thresholds, modes and short pieces.
+
 use regex::Regex;
 use weirgate_sdk::answer::Format;
 

@@ -1,3 +1,5 @@
+//! Any text under any limit: pieces cover it in order, fit, and are never empty.
+
 use proptest::prelude::*;
 use regex::Regex;
 use weirgate_sdk::answer::Format;

@@ -81,13 +81,7 @@ impl Model {
         };
         let pushed = s.push(self.now, entry.clone());
         if entry.kind == Kind::Now {
-            let list = self.commands.entry(person).or_default();
-            if full || list.len() >= MAX_WAITING_COMMANDS as usize {
-                assert_eq!(pushed, Pushed::Refused);
-                return self.leave(id);
-            }
-            assert_eq!(pushed, Pushed::Queued);
-            return list.push_back(waiting);
+            return self.push_command(person, waiting, full, &pushed);
         }
         let list = self.queues.entry(key).or_default();
         if !full && list.len() < self.policy.max_queue_size as usize {
@@ -103,6 +97,26 @@ impl Model {
         assert_eq!(pushed, Pushed::Displaced(vec![oldest]));
         self.leave(oldest);
         self.count_dropped(key);
+    }
+
+    fn push_command(&mut self, person: i64, waiting: Waiting, full: bool, pushed: &Pushed) {
+        let most = self.policy.max_queue_size as usize;
+        let mut list = self.commands.remove(&person).unwrap_or_default();
+        if *pushed == Pushed::Queued {
+            assert!(!full);
+            while list.len() >= most {
+                // There is room only because the oldest was found too old, whenever that was.
+                let oldest = list.pop_front().unwrap();
+                assert!(self.too_old(&oldest), "more commands than may wait");
+                self.aside.insert(oldest.entry.id);
+            }
+            list.push_back(waiting);
+        } else {
+            assert_eq!(*pushed, Pushed::Refused);
+            assert!(full || list.len() >= most);
+            self.leave(waiting.entry.id);
+        }
+        self.commands.insert(person, list);
     }
 
     /// Follows what `next` has set aside for its age; it may be nothing else.

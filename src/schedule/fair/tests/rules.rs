@@ -137,8 +137,11 @@ fn commands_start_without_a_free_model_and_pass_full_queues() {
 
 #[test]
 fn a_person_cannot_pile_up_commands() {
-    let mut s = Scheduler::new(policy());
-    for id in 0..i64::from(MAX_WAITING_COMMANDS) {
+    let mut s = Scheduler::new(Policy {
+        max_queue_size: 16,
+        ..policy()
+    });
+    for id in 0..16 {
         assert_eq!(s.push(0, command(id, 1, id, Kind::Now)), Pushed::Queued);
     }
     assert_eq!(s.push(0, command(90, 1, 1, Kind::Now)), Pushed::Refused);

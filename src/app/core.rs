@@ -1,0 +1,414 @@
+//! The core: everything between adapters and models, built and started without sockets or files of its
+//! own.
+//!
+//! Owns the order in which its parts are made, started and stopped. It knows neither the web server nor
+//! how adapters and models are made: those are handed in, by the application and by simulations alike.
+
+use std::{collections::BTreeMap, collections::HashMap, sync::Arc, time::Duration};
+
+use parking_lot::Mutex;
+use tokio::{sync::Notify, task::JoinSet, time::timeout};
+use weirgate_sdk::{AccountName, Connection, Ingress, Platform, Stop, Stopper};
+
+use super::{StartError, run_adapter, transcript::StoredTranscript, translate};
+use crate::{
+    agent::{
+        Agent, Parts as AgentParts,
+        model::{Chain, Model},
+        running::Running,
+    },
+    clock::Clock,
+    command::{Desk, desk::Connections},
+    config::Config,
+    directory::Directory,
+    hook::Hooks,
+    inbound::{
+        accept::{AccountRules, Intake, Parts as IntakeParts},
+        keying::Keying,
+        notice::Notices,
+        recover::recover,
+        sweep::Sweep,
+    },
+    outbound::{
+        compose::Composer,
+        deliver::{Adapters, Deliverer, Parts as DeliverParts},
+    },
+    schedule::{
+        dispatch::{Dispatch, Parts as DispatchParts},
+        fair::{Overflow, Policy},
+        permits::ProviderPermits,
+    },
+    security::redact::Redactor,
+    store::{Store, StoreError},
+    trace::Traces,
+};
+
+/// How long running turns may go on when the gateway stops.
+const TURN_GRACE: Duration = Duration::from_secs(20);
+/// How long answers may still be sent after that.
+const SEND_GRACE: Duration = Duration::from_secs(4);
+/// How long adapters and the other tasks may take to end.
+const END_GRACE: Duration = Duration::from_secs(4);
+
+/// What a core is made of.
+pub struct Parts {
+    /// The journal.
+    pub store: Arc<dyn Store>,
+    /// Where answers go, by platform and account.
+    pub adapters: Adapters,
+    /// What the core has to know of each of these accounts.
+    pub rules: HashMap<(Platform, AccountName), AccountRules>,
+    /// The chat models, first choice first.
+    pub models: Vec<Arc<dyn Model>>,
+    /// What must not get out.
+    pub redactor: Redactor,
+    /// The clock.
+    pub clock: Clock,
+    /// Numbers from 0 to 1, for pauses that are not to be regular.
+    pub random: fn() -> f64,
+}
+
+/// A core that is built and does not run.
+pub struct Core {
+    shared: Shared,
+    policy: Policy,
+    agent: Arc<Agent>,
+    intake: Arc<Intake>,
+    sweep: Sweep,
+    adapters: Adapters,
+    stops: Stops,
+    signals: Signals,
+}
+
+/// What several parts lean on.
+#[derive(Clone)]
+struct Shared {
+    store: Arc<dyn Store>,
+    clock: Clock,
+    keying: Keying,
+    traces: Arc<Traces>,
+    directory: Arc<Directory>,
+    running: Arc<Running>,
+    connections: Arc<Connections>,
+    hooks: Hooks,
+    composer: Arc<Composer>,
+    permits: Arc<ProviderPermits>,
+    dispatch: Arc<Dispatch>,
+    deliverer: Deliverer,
+}
+
+/// A running core.
+pub struct Live {
+    /// Starts turns.
+    pub dispatch: Arc<Dispatch>,
+    /// Sends answers.
+    pub deliverer: Deliverer,
+    /// The connections of all accounts.
+    pub connections: Arc<Connections>,
+    store: Arc<dyn Store>,
+    tasks: JoinSet<()>,
+    adapters: JoinSet<()>,
+    stops: Stops,
+}
+
+/// One signal for each stage of a stop, in order.
+struct Stops {
+    dispatch: Stopper,
+    deliver: Stopper,
+    adapters: Stopper,
+    intake: Stopper,
+    sweep: Stopper,
+}
+
+/// The receiving ends of [`Stops`].
+struct Signals {
+    dispatch: Stop,
+    deliver: Stop,
+    adapters: Stop,
+    intake: Stop,
+    sweep: Stop,
+}
+
+impl Core {
+    /// Builds the core. Must be called inside of the runtime in which it is to run.
+    ///
+    /// # Errors
+    /// [`StartError::Config`] if a part cannot work with its settings.
+    pub fn new(config: &Config, parts: Parts) -> Result<Self, StartError> {
+        let (stops, signals) = signals();
+        let policy = translate::policy(config);
+        let Parts {
+            store,
+            adapters,
+            rules,
+            models,
+            redactor,
+            clock,
+            random,
+        } = parts;
+        let composer =
+            Composer::new(Arc::new(redactor), config.output.clone()).map_err(|error| {
+                StartError::Config(format!("output.segmented.split_regex: {error}"))
+            })?;
+        let traces = Arc::new(Traces::default());
+        let directory = Arc::new(Directory::new(Arc::clone(&store)));
+        let hooks = Hooks::default();
+        let changed = Arc::new(Notify::new());
+        let limiters = translate::limiters(config);
+        let permits = Arc::new(ProviderPermits::new(clock, limiters, Arc::clone(&changed)));
+        let dispatch = Arc::new(Dispatch::new(DispatchParts {
+            policy: policy.clone(),
+            max_in_flight: config.flow_control.max_turns_in_flight,
+            provider: translate::first_provider(config),
+            permits: Arc::clone(&permits),
+            changed,
+            clock,
+            store: Arc::clone(&store),
+        }));
+        let deliverer = Deliverer::new(DeliverParts {
+            store: Arc::clone(&store),
+            adapters: adapters.clone(),
+            directory: Arc::clone(&directory),
+            traces: Arc::clone(&traces),
+            clock,
+            output: config.output.clone(),
+            hooks: hooks.clone(),
+            stop: signals.deliver.clone(),
+        });
+        let shared = Shared {
+            store,
+            clock,
+            keying: Keying::from(&config.input_buffer),
+            traces,
+            directory,
+            running: Arc::default(),
+            connections: Arc::new(Mutex::new(BTreeMap::new())),
+            hooks,
+            composer: Arc::new(composer),
+            permits,
+            dispatch,
+            deliverer,
+        };
+        let holds_back = policy.overflow == Overflow::Block;
+        let agent = Arc::new(shared.agent(config, models, holds_back, random));
+        let notices = Arc::new(Notices::new(Arc::clone(&shared.traces), clock));
+        let ambient = config.context.ambient.enable;
+        let intake = shared.intake(&agent, &notices, rules, ambient, signals.intake.clone());
+        let sweep = shared.sweep(notices, config);
+        Ok(Self {
+            shared,
+            policy,
+            agent,
+            intake: Arc::new(intake),
+            sweep,
+            adapters,
+            stops,
+            signals,
+        })
+    }
+
+    /// The connections of all accounts.
+    #[must_use]
+    pub fn connections(&self) -> Arc<Connections> {
+        Arc::clone(&self.shared.connections)
+    }
+
+    /// Takes up what an earlier process left, then starts everything. Must be called inside of the runtime.
+    ///
+    /// # Errors
+    /// The store's; nothing is left running then.
+    pub async fn start(self) -> Result<Live, StoreError> {
+        let shared = self.shared;
+        for key in self.adapters.keys() {
+            shared
+                .connections
+                .lock()
+                .insert(key.clone(), Connection::Waiting);
+        }
+        let unsent = shared.deliverer.recover().await?;
+        let recovered = recover(
+            &shared.store,
+            &shared.dispatch,
+            &self.agent,
+            &shared.traces,
+            shared.keying,
+            &self.policy,
+            shared.clock.now(),
+        )
+        .await?;
+        if unsent + recovered.messages + recovered.controls > 0 {
+            tracing::info!(
+                unsent,
+                messages = recovered.messages,
+                controls = recovered.controls,
+                "taken up from before"
+            );
+        }
+        let mut tasks = JoinSet::new();
+        let runner: Arc<Agent> = Arc::clone(&self.agent);
+        tasks.spawn(Arc::clone(&shared.dispatch).run(runner, self.signals.dispatch));
+        tasks.spawn(self.sweep.run(self.signals.sweep));
+        let mut adapters = JoinSet::new();
+        for adapter in self.adapters.into_values() {
+            let ingress: Arc<dyn Ingress> = self.intake.clone();
+            let connections = Arc::clone(&shared.connections);
+            let stop = self.signals.adapters.clone();
+            adapters.spawn(run_adapter(adapter, ingress, connections, stop));
+        }
+        Ok(Live {
+            dispatch: shared.dispatch,
+            deliverer: shared.deliverer,
+            connections: shared.connections,
+            store: shared.store,
+            tasks,
+            adapters,
+            stops: self.stops,
+        })
+    }
+}
+
+impl Shared {
+    fn agent(
+        &self,
+        config: &Config,
+        models: Vec<Arc<dyn Model>>,
+        holds_back: bool,
+        random: fn() -> f64,
+    ) -> Agent {
+        let desk = Desk {
+            version: env!("CARGO_PKG_VERSION"),
+            models: models.iter().map(|model| model.name().to_owned()).collect(),
+            clock: self.clock,
+            store: Arc::clone(&self.store),
+            directory: Arc::clone(&self.directory),
+            running: Arc::clone(&self.running),
+            dispatch: Arc::clone(&self.dispatch),
+            deliverer: self.deliverer.clone(),
+            traces: Arc::clone(&self.traces),
+            connections: Arc::clone(&self.connections),
+            keying: self.keying,
+            holds_back,
+        };
+        Agent::new(AgentParts {
+            settings: translate::settings(config),
+            deliverer: self.deliverer.clone(),
+            composer: Arc::clone(&self.composer),
+            chain: Chain::new(models, translate::recovery(config)),
+            permits: Arc::clone(&self.permits),
+            desk,
+            hooks: self.hooks.clone(),
+            random,
+        })
+    }
+
+    fn intake(
+        &self,
+        agent: &Arc<Agent>,
+        notices: &Arc<Notices>,
+        accounts: HashMap<(Platform, AccountName), AccountRules>,
+        ambient: bool,
+        stop: Stop,
+    ) -> Intake {
+        Intake::new(IntakeParts {
+            store: Arc::clone(&self.store),
+            dispatch: Arc::clone(&self.dispatch),
+            agent: Arc::clone(agent),
+            directory: Arc::clone(&self.directory),
+            traces: Arc::clone(&self.traces),
+            notices: Arc::clone(notices),
+            running: Arc::clone(&self.running),
+            hooks: self.hooks.clone(),
+            accounts,
+            keying: self.keying,
+            ambient,
+            connections: Arc::clone(&self.connections),
+            transcript: Arc::new(StoredTranscript(Arc::clone(&self.store))),
+            clock: self.clock,
+            stop,
+        })
+    }
+
+    fn sweep(&self, notices: Arc<Notices>, config: &Config) -> Sweep {
+        Sweep {
+            notices,
+            dispatch: Arc::clone(&self.dispatch),
+            store: Arc::clone(&self.store),
+            directory: Arc::clone(&self.directory),
+            composer: Arc::clone(&self.composer),
+            deliverer: self.deliverer.clone(),
+            language: translate::language(config),
+            clock: self.clock,
+        }
+    }
+}
+
+impl Live {
+    /// Stops: no new turns, running ones finish within a grace time, answers leave, the intake closes
+    /// last. What is unfinished stays in the journal. Ends before the store is closed.
+    pub async fn drain(&mut self) {
+        self.stops.dispatch.stop();
+        if timeout(TURN_GRACE, self.dispatch.drained()).await.is_err() {
+            tracing::warn!("some turns did not end in time; they are taken up at the next start");
+        }
+        if timeout(SEND_GRACE, self.deliverer.idle()).await.is_err() {
+            let unsent = self.deliverer.unsent();
+            tracing::warn!(
+                unsent,
+                "some answers did not leave in time; they are sent after the next start"
+            );
+        }
+        self.stops.deliver.stop();
+        let _ = timeout(SEND_GRACE, self.deliverer.drained()).await;
+        // Adapters end before the intake: what they still read on the way out is journaled.
+        self.stops.adapters.stop();
+        let _ = timeout(END_GRACE, ended(&mut self.adapters)).await;
+        self.stops.intake.stop();
+        self.stops.sweep.stop();
+        let _ = timeout(END_GRACE, ended(&mut self.tasks)).await;
+    }
+
+    /// Closes the store, which marks the stop as clean.
+    pub async fn close(self) {
+        self.store.close().await;
+    }
+}
+
+/// Waits until all tasks have ended.
+pub(super) async fn ended(tasks: &mut JoinSet<()>) {
+    while tasks.join_next().await.is_some() {}
+}
+
+fn signals() -> (Stops, Signals) {
+    let (dispatch, dispatch_signal) = Stopper::new();
+    let (deliver, deliver_signal) = Stopper::new();
+    let (adapters, adapters_signal) = Stopper::new();
+    let (intake, intake_signal) = Stopper::new();
+    let (sweep, sweep_signal) = Stopper::new();
+    let stops = Stops {
+        dispatch,
+        deliver,
+        adapters,
+        intake,
+        sweep,
+    };
+    let signals = Signals {
+        dispatch: dispatch_signal,
+        deliver: deliver_signal,
+        adapters: adapters_signal,
+        intake: intake_signal,
+        sweep: sweep_signal,
+    };
+    (stops, signals)
+}
+
+macro_rules! opaque {
+    ($($name:ident),+) => {$(
+        impl std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.debug_struct(stringify!($name)).finish_non_exhaustive()
+            }
+        }
+    )+};
+}
+
+opaque!(Parts, Core, Live);

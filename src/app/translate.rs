@@ -1,0 +1,133 @@
+//! From the configuration to what each part is told.
+//!
+//! Owns no defaults and no limits: those stand in each section's `config.rs`. Pure.
+
+use crate::{
+    agent::{
+        Settings,
+        model::{Recovery, config::Provider, recovery::Retries},
+    },
+    config::{Config, Language as ConfigLanguage},
+    i18n::Language,
+    inbound::config::OverflowStrategy,
+    schedule::{
+        bucket::Rate,
+        config::{FlowControl, Mode},
+        fair::{Overflow, Policy},
+        limiter::LimiterPolicy,
+    },
+};
+
+pub(super) fn recovery(config: &Config) -> Recovery {
+    let retries = &config.error_recovery.max_retries;
+    Recovery {
+        max_retries: Retries {
+            rate_limit: retries.rate_limit,
+            timeout: retries.timeout,
+            network: retries.network,
+            api: retries.api,
+            security: retries.security,
+            internal: retries.internal,
+        },
+        backoff_multiplier: config.error_recovery.backoff_multiplier,
+        max_backoff: config.error_recovery.max_backoff,
+    }
+}
+
+pub(super) fn first_provider(config: &Config) -> String {
+    config
+        .models
+        .chat
+        .first()
+        .map(|model| model.provider.clone())
+        .unwrap_or_default()
+}
+
+pub(super) fn limiters(config: &Config) -> Vec<(String, LimiterPolicy)> {
+    let FlowControl { mode, auto, .. } = &config.flow_control;
+    let policy = |provider: &Provider| LimiterPolicy {
+        api_rpm_limit: match mode {
+            Mode::Auto => provider.rpm.unwrap_or(auto.api_rpm_limit),
+            // In manual mode the scheduler keeps the pace; only refusals slow a provider down.
+            Mode::Manual => 0,
+        },
+        safety_margin: auto.safety_margin,
+        min_interval: auto.min_interval,
+        max_interval: auto.max_interval,
+    };
+    config
+        .providers
+        .iter()
+        .map(|(id, provider)| (id.clone(), policy(provider)))
+        .collect()
+}
+
+pub(super) fn policy(config: &Config) -> Policy {
+    let (input, flow) = (&config.input_buffer, &config.flow_control);
+    let small = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    Policy {
+        max_queue_size: small(input.max_queue_size),
+        max_total: small(input.max_total),
+        max_bytes: input.max_bytes,
+        overflow: match input.overflow_strategy {
+            OverflowStrategy::DropOldest => Overflow::DropOldest,
+            OverflowStrategy::DropNewest => Overflow::DropNewest,
+            OverflowStrategy::Block => Overflow::Block,
+        },
+        max_age: input.max_message_age,
+        messages_per_request: small(flow.auto.messages_per_request),
+        user: Rate {
+            per_second: flow.user.rate,
+            burst: flow.user.burst,
+        },
+        manual: (flow.mode == Mode::Manual).then(|| Rate {
+            per_second: flow.manual_rate,
+            burst: manual_burst(flow.manual_rate),
+        }),
+        max_turns_per_user: small(flow.max_turns_per_user),
+        aging_interval: flow.aging_interval,
+        debounce: flow.debounce,
+        debounce_max: flow.debounce_max,
+    }
+}
+
+/// One second's worth of messages, at least one.
+fn manual_burst(rate: f64) -> u32 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the configuration bounds the rate far below u32::MAX and above zero"
+    )]
+    let burst = rate.ceil().clamp(1.0, 1e6) as u32;
+    burst
+}
+
+pub(super) fn settings(config: &Config) -> Settings {
+    let mut context = config.context.clone();
+    let first = config.models.chat.first();
+    let options = first.and_then(|model| {
+        config
+            .providers
+            .get(&model.provider)
+            .and_then(|provider| provider.models.get(&model.model))
+    });
+    if let Some(tokens) = options.and_then(|options| options.context_tokens) {
+        context.max_context_tokens = context.max_context_tokens.min(tokens);
+    }
+    Settings {
+        context,
+        owners: config.permissions.owners.clone(),
+        platform_roles: config.permissions.platform_roles,
+        language: language(config),
+        turn_timeout: config.flow_control.turn_timeout,
+        overflow_hint: config.input_buffer.overflow_hint.clone(),
+    }
+}
+
+pub(super) fn language(config: &Config) -> Option<Language> {
+    match config.language {
+        ConfigLanguage::Auto => None,
+        ConfigLanguage::ZhCn => Some(Language::Zh),
+        ConfigLanguage::En => Some(Language::En),
+    }
+}

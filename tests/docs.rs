@@ -1,0 +1,167 @@
+//! The documentation says what the program does: generated pages are current, examples load.
+//!
+//! Owns the form of the generated pages. `WEIRGATE_BLESS=1 cargo test --test docs` writes them anew.
+
+#![expect(
+    clippy::expect_used,
+    reason = "in a test a broken assumption is a failed test"
+)]
+
+use std::{fmt::Write, fs, path::PathBuf};
+
+use weirgate::{
+    app::adapters,
+    command::{self, Command, Site, When},
+    config::check::check,
+    i18n::{Language, Text},
+    telemetry::metrics,
+};
+use weirgate_sdk::ChatKind;
+
+const READ_MES: [&str; 2] = ["README.md", "README.zh-CN.md"];
+
+fn path(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(name)
+}
+
+fn read(name: &str) -> String {
+    fs::read_to_string(path(name)).unwrap_or_default()
+}
+
+/// What stands in the fenced blocks of a language.
+fn blocks(text: &str, language: &str) -> Vec<String> {
+    let fence = format!("```{language}\n");
+    text.split(&fence)
+        .skip(1)
+        .filter_map(|piece| piece.split("```").next())
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn the_reference_of_metrics_is_current() {
+    let head = "# Metrics\n\nGenerated from the code. `/metrics` serves them in the Prometheus text \
+                format.\n\n";
+    current("docs/metrics.md", &format!("{head}{}", metrics::docs()));
+}
+
+#[test]
+fn the_reference_of_commands_is_current() {
+    let head = "# Commands\n\nGenerated from the code. A command begins with `/` (also `／`); `!` does \
+                too where there is a command of that name.\n\n\
+                \"Right\" is what a call needs. Every role but `blocked` has SEND_MESSAGE; members, \
+                admins and owners have SEND_COMMAND; admins and owners have MANAGE_MEMBER.\n\n\
+                | Command | Also | What it does | Runs | Right in private | Right in a group |\n\
+                |---|---|---|---|---|---|\n";
+    let rows: String = command::all().map(rows).collect();
+    current("docs/commands.md", &format!("{head}{rows}"));
+}
+
+fn current(name: &str, page: &str) {
+    if std::env::var_os("WEIRGATE_BLESS").is_some() {
+        fs::write(path(name), page).expect("the page is written");
+    }
+    assert!(
+        read(name) == page,
+        "{name} is out of date; write it anew with: WEIRGATE_BLESS=1 cargo test --test docs"
+    );
+}
+
+/// One row for the command, and one for each argument that needs another right.
+fn rows(command: &dyn Command) -> String {
+    let spec = command.spec();
+    let usage = Text::Usage(spec.about).render(Language::En);
+    let what = Text::About(spec.about).render(Language::En);
+    let also: Vec<String> = spec
+        .aliases
+        .iter()
+        .map(|name| format!("`/{name}`"))
+        .collect();
+    let runs = match spec.when {
+        When::Control => "at once, past every queue",
+        When::Now => "beside a running answer",
+        When::InOrder => "in its turn",
+    };
+    let plain = rights(command, "");
+    let mut rows = String::new();
+    let mut row = |arguments: &str, also: &str, what: &str, rights: &str| {
+        let call = format!("/{} {}", spec.name, arguments.replace('|', "\\|"));
+        // Writing to a string does not fail.
+        let _ = writeln!(
+            rows,
+            "| `{}` | {also} | {what} | {runs} | {rights} |",
+            call.trim_end()
+        );
+    };
+    row(&usage, &also.join(", "), &what, &plain);
+    for argument in usage.trim_matches(['[', ']']).split('|') {
+        let rights = rights(command, argument);
+        if rights != plain {
+            row(argument, "", "", &rights);
+        }
+    }
+    rows
+}
+
+/// The rights in private and in a group with a history of its own for all.
+fn rights(command: &dyn Command, arguments: &str) -> String {
+    let [private, group] = [ChatKind::Private, ChatKind::Group].map(|chat| {
+        let site = Site {
+            chat,
+            account: 1,
+            conversation: 1,
+            own_history: false,
+        };
+        let (capability, _) = command.needs(arguments, site);
+        let names: Vec<&str> = capability.iter_names().map(|(name, _)| name).collect();
+        names.join(", ")
+    });
+    format!("{private} | {group}")
+}
+
+#[test]
+fn the_read_mes_have_the_same_sections() {
+    let [one, other] = READ_MES.map(|name| {
+        let text = read(name);
+        text.lines().filter(|line| line.starts_with("## ")).count()
+    });
+    assert_eq!(one, other);
+}
+
+#[test]
+fn the_examples_of_the_read_mes_load() {
+    let env = |name: &str| Some(format!("the-value-of-{name}"));
+    for name in READ_MES {
+        let examples = blocks(&read(name), "yaml");
+        assert!(
+            examples.len() >= 3,
+            "{name} has only {} examples",
+            examples.len()
+        );
+        for example in examples {
+            let folder = tempfile::tempdir().expect("a folder");
+            let file = folder.path().join("agent.yaml");
+            fs::write(&file, &example).expect("the example is written");
+            let checked = check(Some(&file), &env, &adapters::known());
+            let clean = checked.text.ends_with(": ok");
+            assert!(clean, "{name}:\n{example}\n{}", checked.text);
+        }
+    }
+}
+
+#[test]
+fn the_example_of_an_adapter_is_one_that_is_tested() {
+    let tested = read("tests/it/example_adapter.rs");
+    let shown = blocks(&read("docs/writing-an-adapter.md"), "rust");
+    assert!(
+        shown.len() >= 3,
+        "the page shows only {} pieces",
+        shown.len()
+    );
+    for piece in shown {
+        assert!(
+            tested.contains(piece.trim_end()),
+            "this is not in tests/it/example_adapter.rs:\n{piece}"
+        );
+    }
+}

@@ -1,0 +1,471 @@
+//! Both adapters pass the contract suite, each against a real peer.
+
+#![cfg(test)]
+
+use std::{
+    collections::{HashSet, VecDeque},
+    net::SocketAddr,
+    sync::Arc,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+use tokio::{net::TcpListener, task::JoinHandle, time::Instant};
+use weirgate_qq::Qq;
+use weirgate_sdk::{Adapter, AdapterError, Connection, Ingress, Setup, Stopper};
+use weirgate_testkit::{
+    contract::{LIMIT, Platform, Seen},
+    ingress::RecordingIngress,
+    onebot::{FakeOneBot, Target},
+    webchat::WebChatClient,
+};
+use weirgate_webchat::WebChat;
+
+mod qq {
+    weirgate_testkit::contract_suite!(super::OneBot);
+}
+
+mod webchat {
+    weirgate_testkit::contract_suite!(super::Site);
+}
+
+/// What both need: the gateway's end and a running adapter.
+struct Life {
+    gateway: Arc<RecordingIngress>,
+    running: Option<(Stopper, JoinHandle<Result<(), AdapterError>>)>,
+}
+
+impl Life {
+    fn new() -> Self {
+        Self {
+            gateway: RecordingIngress::new(),
+            running: None,
+        }
+    }
+
+    async fn run(&mut self, adapter: Arc<dyn Adapter>) {
+        let (stopper, stop) = Stopper::new();
+        let gateway: Arc<dyn Ingress> = self.gateway.clone();
+        let run = tokio::spawn(async move { adapter.run(gateway, stop).await });
+        self.running = Some((stopper, run));
+        let starts = |state: &Connection| matches!(state, Connection::Waiting | Connection::Up);
+        let told = self.gateway.connection_is(LIMIT, starts).await;
+        assert!(told.is_some(), "nothing reported after the start");
+    }
+
+    async fn stop(&mut self, limit: Duration) -> Option<Result<(), AdapterError>> {
+        let (stopper, run) = self.running.take()?;
+        stopper.stop();
+        let ended = tokio::time::timeout(limit, run).await.ok()?;
+        Some(ended.expect("the adapter panicked"))
+    }
+}
+
+fn setup(account: &str) -> Setup {
+    Setup {
+        account: account.into(),
+        secret: [7; 32],
+        version: "0",
+        public_host: None,
+        models: vec!["a/b".into()],
+    }
+}
+
+/// One QQ account and the OneBot implementation that connects to it.
+struct OneBot {
+    life: Life,
+    qq: Arc<Qq>,
+    url: String,
+    fake: Option<FakeOneBot>,
+    messages: i64,
+    last: [Value; 2],
+    read: [VecDeque<Seen>; 2],
+}
+
+const BOT: u64 = 10_001;
+const PEOPLE: [u64; 2] = [20_001, 9_007_199_254_740_993];
+
+async fn qq_at_any_port() -> (Arc<Qq>, String) {
+    let settings = weirgate_qq::Settings {
+        listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+        ..weirgate_qq::Settings::default()
+    };
+    let qq = weirgate_qq::build(setup("main"), settings);
+    let address = qq.bind().await.expect("binds");
+    (qq, format!("ws://{address}/onebot/v11/ws"))
+}
+
+#[async_trait]
+impl Platform for OneBot {
+    const ACKNOWLEDGES: bool = false;
+    const ODD_FRAMES: usize = odd_onebot_frames().len();
+
+    async fn start() -> Self {
+        let (qq, url) = qq_at_any_port().await;
+        let mut life = Life::new();
+        life.run(qq.clone()).await;
+        let (last, read) = Default::default();
+        Self {
+            life,
+            qq,
+            url,
+            fake: None,
+            messages: 0,
+            last,
+            read,
+        }
+    }
+
+    fn adapter(&self) -> Arc<dyn Adapter> {
+        self.qq.clone()
+    }
+
+    fn gateway(&self) -> Arc<RecordingIngress> {
+        self.life.gateway.clone()
+    }
+
+    async fn connect(&mut self) {
+        self.fake = Some(
+            FakeOneBot::connect(&self.url, BOT, None)
+                .await
+                .expect("connects"),
+        );
+        let up = self
+            .life
+            .gateway
+            .connection_is(LIMIT, |state| *state == Connection::Up)
+            .await;
+        assert!(up.is_some(), "a connection that is not reported");
+    }
+
+    async fn disconnect(&mut self) {
+        self.fake = None;
+        let down = |state: &Connection| matches!(state, Connection::Down(_));
+        self.life
+            .gateway
+            .connection_is(LIMIT, down)
+            .await
+            .expect("noticed");
+    }
+
+    async fn is_connected(&mut self) -> bool {
+        self.fake().is_connected()
+    }
+
+    async fn say(&mut self, person: usize, text: &str) -> String {
+        self.messages += 1;
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        let user = PEOPLE[person];
+        self.last[person] = json!({
+            "time": now.as_secs(),
+            "self_id": BOT,
+            "post_type": "message",
+            "message_type": "private",
+            "sub_type": "friend",
+            "message_id": self.messages,
+            "user_id": user,
+            "message": [{ "type": "text", "data": { "text": text } }],
+            "raw_message": "not to be read",
+            "sender": { "user_id": user, "nickname": "n".repeat(300) },
+        });
+        self.repeat(person).await;
+        self.messages.to_string()
+    }
+
+    async fn repeat(&mut self, person: usize) {
+        self.fake().raw(self.last[person].clone()).await;
+    }
+
+    async fn acknowledged(&mut self, _person: usize, _wanted: usize, limit: Duration) -> usize {
+        // This platform hears nothing of it; time passes all the same.
+        tokio::time::sleep(limit).await;
+        0
+    }
+
+    async fn seen(&mut self, person: usize, limit: Duration) -> Option<Seen> {
+        let until = Instant::now() + limit;
+        loop {
+            if let Some(seen) = self.read[person].pop_front() {
+                return Some(seen);
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            let reply = self.fake().next_reply(left).await?;
+            let plain = reply
+                .segments
+                .iter()
+                .all(|segment| segment["type"] == "text");
+            assert!(plain, "more than text: {:?}", reply.segments);
+            let Target::Private { user, .. } = &reply.target else {
+                continue;
+            };
+            let known = PEOPLE.iter().position(|person| person.to_string() == *user);
+            if let Some(person) = known {
+                let (form, visible) = (reply.text(), reply.text());
+                self.read[person].push_back(Seen { form, visible });
+            }
+        }
+    }
+
+    async fn odd(&mut self, number: usize) {
+        self.fake().raw_text(odd_onebot_frames()[number]).await;
+    }
+
+    async fn stop(&mut self, limit: Duration) -> Option<Result<(), AdapterError>> {
+        let ended = self.life.stop(limit).await;
+        self.fake = None;
+        ended
+    }
+
+    async fn restart(&mut self) {
+        (self.qq, self.url) = qq_at_any_port().await;
+        self.life.run(self.qq.clone()).await;
+    }
+}
+
+impl OneBot {
+    fn fake(&self) -> &FakeOneBot {
+        self.fake.as_ref().expect("connected")
+    }
+}
+
+const fn odd_onebot_frames() -> &'static [&'static str] {
+    &[
+        "",
+        "nonsense",
+        "null",
+        "[]",
+        "{}",
+        "1e999",
+        r#"{"post_type":"message"}"#,
+        r#"{"post_type":5,"self_id":10001}"#,
+        r#"{"post_type":"weather","self_id":10001,"time":1}"#,
+        r#"{"post_type":"notice","notice_type":"essence","self_id":10001,"time":"x"}"#,
+        r#"{"post_type":"message","message_type":"private","self_id":10001,"time":1,
+            "user_id":null,"message_id":1,"message":"x"}"#,
+        r#"{"post_type":"message","message_type":"private","self_id":10001,"time":-1,
+            "user_id":"20001","message_id":"2147483648","message":{"type":"text"}}"#,
+        r#"{"post_type":"message","message_type":"group","self_id":10001,"time":1,
+            "group_id":1.5,"user_id":20001,"message_id":7,"message":[null,5,"x",{"type":[]}]}"#,
+        r#"{"post_type":"message","message_type":"galaxy","self_id":10001,"time":1,
+            "user_id":20001,"message_id":8,"message":[{"type":"text","data":{"text":null}}]}"#,
+        r#"{"post_type":"message","message_type":"private","self_id":10001,"time":1,
+            "user_id":20001,"message_id":9,"message":[{"type":"hologram","data":"?"}]}"#,
+        r#"{"post_type":"meta_event","meta_event_type":"heartbeat","self_id":10001,
+            "interval":"soon","status":null}"#,
+        r#"{"status":"ok","retcode":0,"data":null,"echo":"never asked"}"#,
+        r#"{"status":"failed","retcode":"?","echo":{"a":1}}"#,
+    ]
+}
+
+/// A site and two visitors.
+struct Site {
+    life: Life,
+    chat: Arc<WebChat>,
+    address: SocketAddr,
+    visitors: Vec<Visitor>,
+    tokens: [Option<String>; 2],
+    messages: usize,
+    last: [(String, String); 2],
+}
+
+/// A socket and what came through it.
+struct Visitor {
+    client: WebChatClient,
+    acknowledged: HashSet<String>,
+    read: VecDeque<Seen>,
+    closed: bool,
+}
+
+async fn site_at_any_port() -> (Arc<WebChat>, SocketAddr) {
+    let chat = weirgate_webchat::build(setup("site"), weirgate_webchat::Settings::default());
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("binds");
+    let address = listener.local_addr().expect("an address");
+    let router = chat.router();
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    (chat, address)
+}
+
+impl Visitor {
+    /// Takes in the next frame; its type, if one came in time.
+    async fn take(&mut self, limit: Duration) -> Option<String> {
+        if self.closed {
+            return None;
+        }
+        let frame = self.client.next_within(limit).await?;
+        self.closed = frame.get("closed").is_some();
+        let text = |name: &str| frame[name].as_str().unwrap_or_default().to_owned();
+        match frame["type"].as_str() {
+            Some("ack") => {
+                self.acknowledged.insert(text("messageId"));
+            }
+            Some("text") if frame["final"] == true => {
+                self.read.push_back(Seen {
+                    form: text("html"),
+                    visible: text("text"),
+                });
+            }
+            _ => {}
+        }
+        Some(text("type"))
+    }
+}
+
+#[async_trait]
+impl Platform for Site {
+    const ACKNOWLEDGES: bool = true;
+    const ODD_FRAMES: usize = odd_site_frames().len() + 2;
+
+    async fn start() -> Self {
+        let (chat, address) = site_at_any_port().await;
+        let mut life = Life::new();
+        life.run(chat.clone()).await;
+        let (tokens, last) = Default::default();
+        Self {
+            life,
+            chat,
+            address,
+            visitors: vec![],
+            tokens,
+            messages: 0,
+            last,
+        }
+    }
+
+    fn adapter(&self) -> Arc<dyn Adapter> {
+        self.chat.clone()
+    }
+
+    fn gateway(&self) -> Arc<RecordingIngress> {
+        self.life.gateway.clone()
+    }
+
+    async fn connect(&mut self) {
+        self.visitors.clear();
+        for token in &mut self.tokens {
+            let mut client = WebChatClient::connect(self.address).await;
+            client.enter(token.as_deref()).await;
+            *token = Some(client.token.clone());
+            let (acknowledged, read) = Default::default();
+            self.visitors.push(Visitor {
+                client,
+                acknowledged,
+                read,
+                closed: false,
+            });
+        }
+    }
+
+    async fn disconnect(&mut self) {
+        self.visitors.clear();
+    }
+
+    async fn is_connected(&mut self) -> bool {
+        let visitor = &mut self.visitors[0];
+        visitor.client.send(json!({ "type": "ping" })).await;
+        loop {
+            match visitor.take(LIMIT).await.as_deref() {
+                Some("pong") => return true,
+                Some(_) if !visitor.closed => {}
+                _ => return false,
+            }
+        }
+    }
+
+    async fn say(&mut self, person: usize, text: &str) -> String {
+        self.messages += 1;
+        let id = format!("m{}", self.messages);
+        self.last[person] = (id.clone(), text.to_owned());
+        self.repeat(person).await;
+        id
+    }
+
+    async fn repeat(&mut self, person: usize) {
+        let (id, text) = &self.last[person];
+        self.visitors[person].client.say(id, text).await;
+    }
+
+    async fn acknowledged(&mut self, person: usize, wanted: usize, limit: Duration) -> usize {
+        let until = Instant::now() + limit;
+        let visitor = &mut self.visitors[person];
+        while visitor.acknowledged.len() < wanted {
+            let left = until.saturating_duration_since(Instant::now());
+            if visitor.take(left).await.is_none() {
+                break;
+            }
+        }
+        visitor.acknowledged.len()
+    }
+
+    async fn seen(&mut self, person: usize, limit: Duration) -> Option<Seen> {
+        let until = Instant::now() + limit;
+        let visitor = &mut self.visitors[person];
+        loop {
+            if let Some(seen) = visitor.read.pop_front() {
+                return Some(seen);
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            visitor.take(left).await?;
+        }
+    }
+
+    async fn odd(&mut self, number: usize) {
+        let client = &mut self.visitors[0].client;
+        match odd_site_frames().get(number) {
+            Some(frame) => client.send_text(frame).await,
+            None if number == odd_site_frames().len() => {
+                client.send_binary(vec![0, 159, 146, 150]).await;
+            }
+            None => {
+                let deep = "[".repeat(20_000);
+                client
+                    .send_text(&format!(r#"{{"type":"text","content":{deep}"#))
+                    .await;
+            }
+        }
+    }
+
+    async fn stop(&mut self, limit: Duration) -> Option<Result<(), AdapterError>> {
+        // Browsers answer the close of their sockets by themselves; so do these, once they read.
+        let mut visitors = std::mem::take(&mut self.visitors);
+        let reading = tokio::spawn(async move {
+            for visitor in &mut visitors {
+                while visitor.take(LIMIT).await.is_some() {}
+            }
+        });
+        let ended = self.life.stop(limit).await;
+        reading.abort();
+        ended
+    }
+
+    async fn restart(&mut self) {
+        (self.chat, self.address) = site_at_any_port().await;
+        self.life.run(self.chat.clone()).await;
+    }
+}
+
+const fn odd_site_frames() -> &'static [&'static str] {
+    &[
+        "",
+        "nonsense",
+        "null",
+        "[]",
+        "{}",
+        "\u{0}",
+        r#"{"type":null}"#,
+        r#"{"type":"dance"}"#,
+        r#"{"type":"text"}"#,
+        r#"{"type":"text","messageId":5,"content":"x"}"#,
+        r#"{"type":"text","messageId":"","content":"x"}"#,
+        r#"{"type":"text","messageId":"a b/../","content":{"text":[1]}}"#,
+        r#"{"type":"text","messageId":"q","content":"\ud800"}"#,
+        r#"{"type":"text","messageId":"w","content":{"text":"   "}}"#,
+        r#"{"type":"text","messageId":"e","sessionId":{},"content":"x"}"#,
+        r#"{"type":"stop","sessionId":"../../etc"}"#,
+        r#"{"type":"system","content":{"act":"selfDestruct"}}"#,
+        r#"{"type":"system","content":7}"#,
+        "{\"type\":\"ping\"}\n{\n{\"type\":\"ping\"}",
+    ]
+}

@@ -1,0 +1,293 @@
+//! Web chat over kills: what was acknowledged is answered once, and nothing is shown twice.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use serde_json::{Value, json};
+use weirgate_testkit::{
+    model::{FakeModel, Script},
+    webchat::WebChatClient,
+};
+
+use super::{Random, report, seed};
+use crate::gateway::{Gateway, LIMIT, long};
+
+/// What a page shows, made from frames as the protocol says.
+#[derive(Default)]
+struct Page {
+    /// Messages that are not acknowledged yet, in order.
+    unacknowledged: Vec<(String, String)>,
+    /// The finished answers: text and answered messages, by id and part.
+    answers: BTreeMap<(i64, i64), (String, Vec<String>)>,
+    /// Messages whose end was seen.
+    ended: Vec<String>,
+    /// The draft of each turn: its attempt and its blocks.
+    drafts: BTreeMap<String, (u64, Vec<String>)>,
+    /// The same part came again, as it may after a crash.
+    again: usize,
+}
+
+impl Page {
+    fn see(&mut self, frame: &Value) {
+        let name = frame["messageId"].as_str().unwrap_or_default();
+        match frame["type"].as_str().unwrap() {
+            "ack" | "user" => self.acknowledged(name),
+            "text" if frame["final"] == true => self.finished(frame),
+            "text" => self.draft(frame),
+            "end" => {
+                self.acknowledged(name);
+                self.ended.push(name.to_owned());
+            }
+            "history" => self.history(frame),
+            "pong" => {}
+            other => panic!("{other}: {frame}"),
+        }
+    }
+
+    fn acknowledged(&mut self, name: &str) {
+        self.unacknowledged.retain(|(known, _)| known != name);
+    }
+
+    fn finished(&mut self, frame: &Value) {
+        let answers = names(&frame["answers"]);
+        for name in &answers {
+            self.acknowledged(name);
+        }
+        let id = (
+            frame["id"].as_i64().unwrap(),
+            frame["part"].as_i64().unwrap(),
+        );
+        let text = frame["text"].as_str().unwrap().to_owned();
+        self.drafts
+            .remove(frame["turn"].as_str().unwrap_or_default());
+        if let Some((known, _)) = self.answers.get(&id) {
+            // An answer that came by a snapshot before has its HTML only.
+            assert!(
+                *known == text || known.contains(&text),
+                "{known:?} became {text:?}"
+            );
+            self.again += 1;
+            return;
+        }
+        self.answers.insert(id, (text, answers));
+    }
+
+    fn draft(&mut self, frame: &Value) {
+        let turn = frame["turn"].as_str().unwrap().to_owned();
+        let attempt = frame["attempt"].as_u64().unwrap();
+        let (known, blocks) = self.drafts.entry(turn).or_default();
+        if frame["replace"] == true || attempt > *known {
+            blocks.clear();
+            *known = attempt;
+        }
+        let block = usize::try_from(frame["block"].as_u64().unwrap()).unwrap();
+        assert!(block <= blocks.len(), "a gap before {frame}");
+        blocks.truncate(block);
+        blocks.push(frame["html"].as_str().unwrap().to_owned());
+    }
+
+    fn history(&mut self, frame: &Value) {
+        assert_eq!(frame["replace"], true);
+        self.drafts.clear();
+        self.answers.clear();
+        for message in frame["messages"].as_array().unwrap() {
+            if message["role"] == "user" {
+                let name = message["messageId"].as_str().unwrap();
+                self.acknowledged(name);
+                if message["pending"] == false {
+                    self.ended.push(name.to_owned());
+                }
+                continue;
+            }
+            let html = message["html"].as_str().unwrap().to_owned();
+            let id = message["id"].as_i64().unwrap();
+            self.answers
+                .insert((id, 0), (html, names(&message["answers"])));
+        }
+    }
+
+    /// How often each message is answered by what is shown now.
+    fn shown(&self) -> BTreeMap<&str, usize> {
+        let mut shown = BTreeMap::new();
+        for (_, names) in self.answers.values() {
+            for name in names {
+                *shown.entry(name.as_str()).or_default() += 1;
+            }
+        }
+        shown
+    }
+}
+
+fn names(value: &Value) -> Vec<String> {
+    let names = value.as_array().unwrap().iter();
+    names
+        .map(|name| name.as_str().unwrap().to_owned())
+        .collect()
+}
+
+/// Reads for a while; `false` if the connection is gone.
+async fn read(client: &mut WebChatClient, page: &mut Page, limit: Duration) -> bool {
+    let until = tokio::time::Instant::now() + limit;
+    loop {
+        let left = until.saturating_duration_since(tokio::time::Instant::now());
+        match client.next_within(left).await {
+            None => return true,
+            Some(frame) if frame.get("closed").is_some() => return false,
+            Some(frame) => page.see(&frame),
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_a_visitor_said_is_answered_once_over_kills() {
+    let seed = seed("web chat");
+    let mut random = Random(seed);
+    let model = FakeModel::start_with(|text| {
+        let script = Script::answer(&format!("An answer in some words to {text}."));
+        script
+            .first(Duration::from_millis(20))
+            .between(Duration::from_millis(15))
+    })
+    .await;
+    let mut gateway = Gateway::start(&model, json!({ "platforms": { "qq": null } })).await;
+    let mut page = Page::default();
+    let mut client = WebChatClient::connect(gateway.http()).await;
+    let history = client.enter(None).await;
+    page.see(&history);
+    let (mut said, rounds) = (0, if long() { 60 } else { 12 });
+    for _ in 0..rounds {
+        for _ in 0..random.within(1, 4) {
+            said += 1;
+            let (name, text) = (format!("m{said}"), format!("question {said}"));
+            client.say(&name, &text).await;
+            page.unacknowledged.push((name, text));
+            let pause = Duration::from_millis(random.within(1, 60));
+            assert!(read(&mut client, &mut page, pause).await);
+        }
+        let pause = Duration::from_millis(random.within(0, 250));
+        assert!(read(&mut client, &mut page, pause).await);
+        gateway.kill().await;
+        assert!(
+            !read(&mut client, &mut page, LIMIT).await,
+            "the connection is gone"
+        );
+        gateway.up().await;
+        let mut again = WebChatClient::connect(gateway.http()).await;
+        let welcome = again.resume(&client).await;
+        assert_eq!(welcome["resumed"], false, "another process");
+        client = again;
+        let history = client.next_of("history").await;
+        page.see(&history);
+        for (name, text) in page.unacknowledged.clone() {
+            client.say(&name, &text).await;
+        }
+    }
+    let all: Vec<String> = (1..=said).map(|number| format!("m{number}")).collect();
+    let complete = |page: &Page| {
+        let shown = page.shown();
+        all.iter()
+            .all(|name| shown.contains_key(name.as_str()) && page.ended.contains(name))
+    };
+    let started = std::time::Instant::now();
+    while !complete(&page) && started.elapsed() < LIMIT {
+        assert!(read(&mut client, &mut page, Duration::from_millis(50)).await);
+    }
+    let shown = page.shown();
+    let missing: Vec<&String> = all
+        .iter()
+        .filter(|name| !shown.contains_key(name.as_str()))
+        .collect();
+    assert!(
+        missing.is_empty(),
+        "{missing:?} of {said}: {}",
+        gateway.log()
+    );
+    assert!(complete(&page), "not all have ended");
+    assert!(page.unacknowledged.is_empty(), "{:?}", page.unacknowledged);
+    let twice: Vec<_> = shown.iter().filter(|(_, count)| **count != 1).collect();
+    assert!(twice.is_empty(), "{twice:?}");
+    assert_eq!(page.drafts.len(), 0, "{:?}", page.drafts);
+    report(&format!(
+        "web chat: {said} messages, {} parts came again and were dropped",
+        page.again
+    ));
+
+    // What a fresh window shows is the same.
+    let mut fresh = WebChatClient::connect(gateway.http()).await;
+    let mut other = Page::default();
+    other.see(&fresh.enter(Some(&client.token)).await);
+    let newest = other.shown();
+    assert!(
+        newest.values().all(|count| *count == 1) && !newest.is_empty(),
+        "{newest:?}"
+    );
+    let questions = model.requests();
+    let last = questions.last().unwrap().body["messages"]
+        .as_array()
+        .unwrap()
+        .clone();
+    let words: Vec<&str> = last
+        .iter()
+        .filter_map(|message| message["content"].as_str())
+        .collect();
+    for number in 1..=said {
+        let exact = format!("question {number}");
+        let times = words
+            .iter()
+            .flat_map(|text| text.lines())
+            .filter(|line| **line == exact);
+        assert!(
+            times.count() <= 1,
+            "{exact} is in the history more than once"
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_answer_goes_on_after_a_kill_in_its_middle() {
+    let model = FakeModel::start().await;
+    let mut gateway = Gateway::start(&model, json!({ "platforms": { "qq": null } })).await;
+    let mut client = WebChatClient::connect(gateway.http()).await;
+    client.enter(None).await;
+    let pieces = [
+        "The first half of the answer, ",
+        "long enough to be shown. ",
+        "never sent",
+    ];
+    model.push(
+        Script::pieces(&pieces)
+            .between(Duration::from_millis(300))
+            .first(Duration::ZERO),
+    );
+    client.say("m1", "go").await;
+    let draft = loop {
+        let frame = client.skip_to("text").await;
+        if frame["html"].as_str().unwrap().contains("shown") {
+            break frame;
+        }
+    };
+    assert_ne!(draft["final"], true);
+    gateway.kill().await;
+    model
+        .push(Script::pieces(&["The whole ", "other answer."]).between(Duration::from_millis(300)));
+    gateway.up().await;
+    let mut again = WebChatClient::connect(gateway.http()).await;
+    assert_eq!(again.resume(&client).await["resumed"], false);
+    let history = again.next_of("history").await;
+    let messages = history["messages"].as_array().unwrap();
+    assert_eq!(messages.len(), 1, "{history}");
+    assert_eq!(messages[0]["pending"], true);
+    let mut page = Page::default();
+    page.see(&history);
+    while page.ended.is_empty() {
+        let frame = again.next().await;
+        page.see(&frame);
+    }
+    let texts: Vec<&str> = page
+        .answers
+        .values()
+        .map(|(text, _)| text.as_str())
+        .collect();
+    assert_eq!(texts, ["The whole other answer."]);
+    assert!(again.is_quiet().await);
+    assert_eq!(model.count(), 2);
+}

@@ -1,0 +1,285 @@
+//! The real binary as a process: its folder, its configuration, its log, and ways to end it.
+//!
+//! Owns everything that a started gateway needs and takes it away on drop. What is said to it goes
+//! through real sockets; nothing here looks into the process.
+
+mod chat;
+mod folder;
+mod http;
+
+use std::{
+    fs,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    process::{ExitStatus, Stdio},
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::process::{Child, Command};
+use weirgate_testkit::{
+    model::FakeModel,
+    onebot::{FakeOneBot, Options},
+};
+
+pub use chat::{Chat, person};
+pub use folder::{free_port, merge, rows};
+
+/// The bot's number on the fake platform.
+pub const BOT: u64 = 10_001;
+/// The key that the gateway presents to the fake provider.
+pub const KEY: &str = "key-of-the-tests-0123456789";
+/// The longest wait for anything; generous, because machines that test are busy.
+pub const LIMIT: Duration = Duration::from_secs(40);
+/// The pause between two looks at something that gives no signal.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// A gateway in a folder of its own, running or not.
+pub struct Gateway {
+    folder: TempDir,
+    qq: u16,
+    http: Option<SocketAddr>,
+    env: Vec<(String, String)>,
+    child: Option<Child>,
+    starts: u32,
+}
+
+impl Gateway {
+    /// A gateway in front of a model, with one QQ account and web chat, all limits off, in English.
+    /// `changes` are laid over that.
+    pub async fn start(model: &FakeModel, changes: Value) -> Self {
+        let mut gateway = Self::prepare(model, changes);
+        gateway.up().await;
+        gateway
+    }
+
+    /// Like [`Gateway::start`], without starting it.
+    pub fn prepare(model: &FakeModel, changes: Value) -> Self {
+        let gateway = Self::bare();
+        gateway.configure(model, changes);
+        gateway
+    }
+
+    /// A folder without a configuration.
+    pub fn bare() -> Self {
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            qq: free_port(),
+            http: None,
+            env: Vec::new(),
+            child: None,
+            starts: 0,
+        }
+    }
+
+    /// Writes agent.yaml.
+    pub fn configure(&self, model: &FakeModel, changes: Value) {
+        let off = json!({ "account_per_minute": 0, "conversation_interval": 0 });
+        let qq = json!({ "listen": format!("127.0.0.1:{}", self.qq), "limits": off });
+        let mut config = json!({
+            "storage": { "url": format!("sqlite:{}", self.database().display()) },
+            "http": { "listen": "127.0.0.1:0" },
+            "flow_control": {
+                "user": { "rate": 0 },
+                "auto": { "api_rpm_limit": 0, "min_interval": 0 },
+            },
+            "error_recovery": { "max_backoff": 0.05 },
+            "output": { "segmented": { "random_interval": "0,0" } },
+            "providers": {
+                "main": { "kind": "openai", "base_url": model.url(), "api_key": KEY },
+            },
+            "models": { "chat": ["main/test"] },
+            "language": "en",
+            "platforms": {
+                "qq": { "accounts": { "main": qq } },
+                "webchat": { "accounts": { "default": {} } },
+            },
+        });
+        merge(&mut config, changes);
+        // JSON is YAML.
+        self.write("agent.yaml", &config.to_string());
+    }
+
+    /// Writes a file into the folder.
+    pub fn write(&self, name: &str, text: &str) {
+        fs::write(self.folder().join(name), text).unwrap();
+    }
+
+    /// Sets a variable for the next start; an empty value takes it away.
+    pub fn set(&mut self, name: &str, value: &str) {
+        self.env.retain(|(known, _)| known != name);
+        if !value.is_empty() {
+            self.env.push((name.to_owned(), value.to_owned()));
+        }
+    }
+
+    /// The working directory of the process, and its home.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The database file.
+    pub fn database(&self) -> PathBuf {
+        self.folder().join("data/weirgate/weirgate.db")
+    }
+
+    /// The binary with arguments, in the folder, with a clean environment.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_weirgate"));
+        command
+            .args(arguments)
+            .current_dir(self.folder())
+            .env_clear()
+            .env("HOME", self.folder())
+            .env("XDG_DATA_HOME", self.folder().join("data"))
+            .envs(self.env.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::null())
+            .kill_on_drop(true);
+        command
+    }
+
+    /// Starts the process without waiting for anything.
+    pub fn spawn(&mut self) {
+        self.starts += 1;
+        let log = fs::File::options()
+            .create(true)
+            .append(true)
+            .open(self.folder().join("log"));
+        let out = fs::File::create(self.said_file()).unwrap();
+        let mut command = self.command(&[]);
+        command.stdout(out).stderr(log.unwrap());
+        self.child = Some(command.spawn().unwrap());
+        self.http = None;
+    }
+
+    /// Starts the process and waits until it is ready.
+    pub async fn up(&mut self) {
+        self.spawn();
+        let started = Instant::now();
+        loop {
+            if self.is_ready().await {
+                return;
+            }
+            if let Some(status) = self.child.as_mut().unwrap().try_wait().unwrap() {
+                panic!("ended with {status}: {}", self.log());
+            }
+            assert!(started.elapsed() < LIMIT, "not ready: {}", self.log());
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+
+    async fn is_ready(&mut self) -> bool {
+        let said = fs::read_to_string(self.said_file()).unwrap_or_default();
+        let address = said.split_once("http://").and_then(|(_, rest)| {
+            let (address, _) = rest.split_once("/\n")?;
+            address.parse().ok()
+        });
+        self.http = address;
+        match address {
+            Some(_) => self.get("/readyz").await.status == 200,
+            None => false,
+        }
+    }
+
+    fn said_file(&self) -> PathBuf {
+        self.folder().join(format!("said.{}", self.starts))
+    }
+
+    /// What the process printed for its operator since the last start.
+    pub fn said(&self) -> String {
+        fs::read_to_string(self.said_file()).unwrap()
+    }
+
+    /// Everything that all starts have logged.
+    pub fn log(&self) -> String {
+        let bytes = fs::read(self.folder().join("log")).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// Waits until the log holds a text.
+    pub async fn logged(&self, text: &str) {
+        let found = until(|| self.log().contains(text)).await;
+        assert!(found, "{text:?} is not in the log: {}", self.log());
+    }
+
+    /// Kills the process without a word.
+    pub async fn kill(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            child.kill().await.unwrap();
+        }
+    }
+
+    /// Sends a signal by its name.
+    pub fn signal(&self, name: &str) {
+        let id = self.child.as_ref().unwrap().id().expect("it runs");
+        // The shell's own kill is everywhere; the program is not.
+        let done = std::process::Command::new("sh")
+            .args(["-c", &format!("kill -{name} {id}")])
+            .status();
+        assert!(done.unwrap().success());
+    }
+
+    /// Waits until the process has ended by itself.
+    pub async fn ended(&mut self) -> ExitStatus {
+        let mut child = self.child.take().expect("it runs");
+        match tokio::time::timeout(LIMIT, child.wait()).await {
+            Ok(status) => status.unwrap(),
+            Err(_) => panic!("it does not end: {}", self.log()),
+        }
+    }
+
+    /// Asks the process to stop and waits until it has.
+    pub async fn term(&mut self) -> ExitStatus {
+        self.signal("TERM");
+        self.ended().await
+    }
+
+    /// The address of the web server.
+    pub fn http(&self) -> SocketAddr {
+        self.http.expect("it is ready")
+    }
+
+    /// Where OneBot implementations connect to.
+    pub fn onebot_url(&self) -> String {
+        format!("ws://127.0.0.1:{}/onebot/v11/ws", self.qq)
+    }
+
+    /// A OneBot implementation that connects and comes back whenever the connection breaks.
+    pub async fn onebot(&self) -> FakeOneBot {
+        self.onebot_with(Options::default()).await
+    }
+
+    /// Like [`Gateway::onebot`], with options of one's own.
+    pub async fn onebot_with(&self, options: Options) -> FakeOneBot {
+        let options = Options {
+            reconnect: Some(Duration::from_millis(20)),
+            ..options
+        };
+        let started = Instant::now();
+        loop {
+            match FakeOneBot::connect_with(&self.onebot_url(), BOT, options.clone()).await {
+                Ok(fake) => return fake,
+                Err(error) => assert!(started.elapsed() < LIMIT, "{error:?}: {}", self.log()),
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+}
+
+/// Waits until something is so; says whether it came in time.
+pub async fn until(condition: impl Fn() -> bool) -> bool {
+    let started = Instant::now();
+    while !condition() {
+        if started.elapsed() > LIMIT {
+            return false;
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+    true
+}
+
+/// Whether the long form of the tests was asked for.
+pub fn long() -> bool {
+    std::env::var_os("WEIRGATE_LONG").is_some_and(|value| value == "1")
+}

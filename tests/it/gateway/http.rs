@@ -1,0 +1,62 @@
+//! Plain requests to the gateway's web server.
+
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+};
+
+use super::Gateway;
+
+/// A response.
+#[derive(Debug)]
+pub struct Response {
+    pub status: u16,
+    pub head: String,
+    pub body: String,
+}
+
+impl Gateway {
+    /// GET; status 0 if nobody listens.
+    pub async fn get(&self, path: &str) -> Response {
+        self.get_with(path, &[]).await
+    }
+
+    /// GET with headers.
+    pub async fn get_with(&self, path: &str, headers: &[(&str, &str)]) -> Response {
+        request(self, path, headers)
+            .await
+            .unwrap_or_else(|error| Response {
+                status: 0,
+                head: error.to_string(),
+                body: String::new(),
+            })
+    }
+}
+
+async fn request(
+    gateway: &Gateway,
+    path: &str,
+    headers: &[(&str, &str)],
+) -> std::io::Result<Response> {
+    let address = gateway.http();
+    let mut stream = TcpStream::connect(address).await?;
+    let mut request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n");
+    for (name, value) in headers {
+        request.push_str(&format!("{name}: {value}\r\n"));
+    }
+    request.push_str("\r\n");
+    stream.write_all(request.as_bytes()).await?;
+    let mut bytes = Vec::new();
+    stream.read_to_end(&mut bytes).await?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
+    let status = head
+        .split(' ')
+        .nth(1)
+        .and_then(|status| status.parse().ok());
+    Ok(Response {
+        status: status.unwrap_or(0),
+        head: head.to_owned(),
+        body: body.to_owned(),
+    })
+}

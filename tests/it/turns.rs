@@ -1,0 +1,17 @@
+//! Turns: what the model is asked, what is made of its answers, and how they reach people.
+
+mod context;
+mod failures;
+mod streams;
+
+use serde_json::Value;
+use weirgate_testkit::model::RecordedRequest;
+
+/// The messages of a request as `role: text`.
+fn spoken(request: &RecordedRequest) -> Vec<String> {
+    let messages = request.body["messages"].as_array().unwrap().iter();
+    let text = |message: &Value, name: &str| message[name].as_str().unwrap_or_default().to_owned();
+    messages
+        .map(|message| format!("{}: {}", text(message, "role"), text(message, "content")))
+        .collect()
+}

@@ -1,0 +1,205 @@
+//! How answers are shown: while they are written, in parts, and after a broken stream.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use weirgate_testkit::{
+    model::{Ending, FakeModel, Script},
+    webchat::WebChatClient,
+};
+
+use super::spoken;
+use crate::gateway::{Chat as _, Gateway};
+
+/// All frames up to the end of a message.
+async fn until_end(client: &mut WebChatClient) -> Vec<Value> {
+    let mut frames = Vec::new();
+    loop {
+        let frame = client.next().await;
+        assert!(frame.get("closed").is_none(), "{frame}");
+        if frame["type"] == "end" {
+            return frames;
+        }
+        frames.push(frame);
+    }
+}
+
+fn drafts(frames: &[Value]) -> Vec<&Value> {
+    frames
+        .iter()
+        .filter(|frame| frame["type"] == "text" && frame["final"] != true)
+        .collect()
+}
+
+fn finals(frames: &[Value]) -> Vec<&str> {
+    let finals = frames.iter().filter(|frame| frame["final"] == true);
+    finals
+        .map(|frame| frame["text"].as_str().unwrap())
+        .collect()
+}
+
+#[tokio::test]
+async fn web_chat_shows_the_answer_while_it_is_written() {
+    let model = FakeModel::start().await;
+    let gateway = Gateway::start(&model, json!({})).await;
+    let mut client = WebChatClient::connect(gateway.http()).await;
+    client.enter(None).await;
+    let pieces = [
+        "Here is the **first** sentence. ",
+        "And this one is the second. ",
+        "The end of it.",
+    ];
+    model.push(Script::pieces(&pieces).between(Duration::from_millis(400)));
+    client.say("m1", "go").await;
+    let frames = until_end(&mut client).await;
+    let drafts = drafts(&frames);
+    assert!(drafts.len() >= 2, "{drafts:?}");
+    assert!(
+        !drafts[0]["html"].as_str().unwrap().contains("The end"),
+        "{}",
+        drafts[0]
+    );
+    for pair in drafts.windows(2) {
+        let [before, after] = [pair[0], pair[1]].map(|draft| draft["html"].as_str().unwrap());
+        assert!(
+            after.starts_with(before.trim_end_matches("</p>").trim_end()),
+            "{before} {after}"
+        );
+    }
+    assert_eq!(
+        finals(&frames),
+        ["Here is the first sentence. And this one is the second. The end of it."]
+    );
+    assert!(client.is_quiet().await);
+}
+
+#[tokio::test]
+async fn a_broken_stream_is_asked_again_and_replaced() {
+    let model = FakeModel::start().await;
+    let gateway = Gateway::start(&model, json!({})).await;
+    let mut client = WebChatClient::connect(gateway.http()).await;
+    client.enter(None).await;
+    let slow = Duration::from_millis(300);
+    let broken = Script::pieces(&["Good morning, this was said bef", ""]).between(slow);
+    model.push(broken.ending(Ending::BreakOff));
+    model.push(Script::pieces(&["Good ", "morning!"]).between(slow));
+    client.say("m1", "hi").await;
+    let frames = until_end(&mut client).await;
+    let attempts: Vec<u64> = drafts(&frames)
+        .iter()
+        .map(|draft| draft["attempt"].as_u64().unwrap())
+        .collect();
+    assert!(attempts.is_sorted() && attempts[0] == 1, "{attempts:?}");
+    let second = drafts(&frames)
+        .into_iter()
+        .find(|draft| draft["attempt"] == 2);
+    assert!(
+        second.is_none_or(|draft| draft["replace"] == true),
+        "{second:?}"
+    );
+    assert_eq!(finals(&frames), ["Good morning!"]);
+    client.say("m2", "and now").await;
+    until_end(&mut client).await;
+    let asked = spoken(&model.requests()[2]);
+    assert!(
+        asked.contains(&"assistant: Good morning!".to_owned()),
+        "{asked:?}"
+    );
+    assert!(!asked.iter().any(|text| text.contains("bef")), "{asked:?}");
+}
+
+#[tokio::test]
+async fn a_broken_stream_on_a_platform_without_previews_is_one_message() {
+    let model = FakeModel::start().await;
+    let gateway = Gateway::start(&model, json!({})).await;
+    let fake = gateway.onebot().await;
+    model.push(Script::pieces(&["Good mor"]).ending(Ending::BreakOff));
+    model.push(Script::pieces(&["Good ", "morning!"]));
+    assert_eq!(fake.ask(1, "hi").await, "Good morning!");
+    assert_eq!(fake.ask(1, "/ping").await, "pong");
+    assert_eq!(fake.reply_count(), 2);
+}
+
+#[tokio::test]
+async fn a_long_answer_comes_in_parts_within_the_limit_in_order() {
+    let paragraph = |number: usize| {
+        format!(
+            "第{number}段：堰门是水流中的一道墙，让水按照计量的速度通过。Sentence {number} of it! "
+        )
+    };
+    let answer: String = (0..120)
+        .map(|n| paragraph(n) + if n % 3 == 0 { "\n\n" } else { "" })
+        .collect();
+    let model = FakeModel::start().await;
+    let changes = json!({
+        "platforms": { "qq": { "accounts": { "main": { "max_length": 300 } } } },
+        "output": { "segmented": { "add_ellipsis": false } },
+    });
+    let gateway = Gateway::start(&model, changes).await;
+    let fake = gateway.onebot().await;
+    model.push(Script::answer(&answer));
+    let question = fake.send_group(50, 7, "tell me", true).await;
+    let bare = |text: &str| text.split_whitespace().collect::<String>();
+    let (mut together, mut parts) = (String::new(), 0);
+    while bare(&together) != bare(&answer) {
+        let part = fake.answer().await;
+        let text = part.text();
+        assert!(
+            !text.trim().is_empty() && text.chars().count() <= 300,
+            "{text:?}"
+        );
+        let quoted = part
+            .quotes()
+            .map(|id| id.to_string().trim_matches('"').to_owned());
+        assert_eq!(
+            quoted,
+            (parts == 0).then(|| question.to_string()),
+            "only the first one quotes"
+        );
+        together.push_str(&text);
+        assert!(
+            bare(&answer).starts_with(&bare(&together)),
+            "{text:?} is not next"
+        );
+        parts += 1;
+    }
+    assert!(parts >= 20);
+    fake.send_private(1, "/ping").await;
+    assert_eq!(fake.answer().await.text(), "pong", "nothing follows");
+}
+
+#[tokio::test]
+async fn codes_and_characters_in_pieces_arrive_as_text() {
+    let model = FakeModel::start().await;
+    let gateway = Gateway::start(&model, json!({})).await;
+    let fake = gateway.onebot().await;
+    let answer = "[CQ:at,qq=all] 注意😀 [CQ:image,file=file:///etc/hostname]";
+    let chunk = json!({ "choices": [{ "index": 0, "delta": { "content": answer } }] });
+    let stream = format!(": keep-alive\n\ndata: {chunk}\n\ndata: [DONE]\n\n");
+    // Byte by byte: every character is cut somewhere.
+    model.push(Script::raw(stream.as_bytes().chunks(1)));
+    fake.send_private(1, "go").await;
+    let reply = fake.answer().await;
+    assert_eq!(reply.text(), answer);
+    assert_eq!(reply.segments.len(), 1);
+    assert!(
+        reply.params["message"].is_array(),
+        "never a string in which codes are obeyed"
+    );
+}
+
+#[tokio::test]
+async fn a_send_whose_outcome_is_unknown_is_not_repeated_and_the_rest_follows() {
+    let model = FakeModel::start().await;
+    let gateway = Gateway::start(&model, json!({})).await;
+    let fake = gateway.onebot().await;
+    fake.script(weirgate_testkit::onebot::Script::TimeOut);
+    assert_eq!(fake.ask(1, "one").await, "re: one");
+    assert_eq!(fake.ask(1, "two").await, "re: two");
+    assert_eq!(fake.reply_count(), 2);
+    let metrics = gateway.get("/metrics").await.body;
+    assert!(
+        metrics.contains(r#"weirgate_reasons_total{reason="send_unknown"} 1"#),
+        "{metrics}"
+    );
+}

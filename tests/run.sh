@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# The one test command: installs what is missing, checks format and lints, runs every test.
+#
+#   bash tests/run.sh          what continuous integration runs
+#   bash tests/run.sh --long   also what takes long: long tests, the benchmarks once, the dependency rules
+#
+# Works from any folder and respects CARGO_TARGET_DIR. As root on a Debian system it installs a missing C
+# toolchain (and Chromium for the browser tests, if there is one to install); otherwise it says what is
+# missing. One feature set serves clippy and the tests, so that nothing is compiled twice for two sets.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+FEATURES=failpoints
+
+say() { printf '\n== %s\n' "$*"; }
+fail() { printf 'tests/run.sh: %s\n' "$*" >&2; exit 1; }
+have() { command -v "$1" >/dev/null 2>&1; }
+
+long=no
+for argument in "$@"; do
+    case "$argument" in
+        --long) long=yes ;;
+        -h | --help) sed -n '2,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
+        *) fail "unknown argument $argument (try --help)" ;;
+    esac
+done
+
+can_install() { [ "$(id -u)" = 0 ] && have apt-get; }
+
+# Fetches the list of packages, once.
+lists=no
+install() {
+    if [ "$lists" = no ]; then
+        apt-get -qq update || true
+        lists=yes
+    fi
+    DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install "$@" </dev/null
+}
+
+ensure_compiler() {
+    if have cc && printf '#include <stdio.h>\nint main(void) { return 0; }\n' | cc -xc - -o /dev/null; then
+        return
+    fi
+    can_install || fail "a C compiler is missing (Debian: apt-get install gcc libc6-dev), SQLite is built with it"
+    say "installing a C compiler"
+    install gcc libc6-dev
+}
+
+ensure_rust() {
+    # rustup puts it here without touching the PATH of shells that are already open.
+    have cargo || export PATH="${CARGO_HOME:-$HOME/.cargo}/bin:$PATH"
+    have cargo || fail "Rust is missing: install the toolchain that rust-toolchain.toml names with rustup"
+    cargo --version >/dev/null || fail "cargo does not run; rust-toolchain.toml names the toolchain that it needs"
+    for tool in fmt clippy; do
+        cargo "$tool" --version >/dev/null 2>&1 ||
+            fail "cargo $tool is missing: rustup component add rustfmt clippy"
+    done
+}
+
+# Chromium is optional: without it the browser tests say that they were left out.
+ensure_browser() {
+    if have chromium || ! can_install; then
+        return
+    fi
+    say "installing Chromium for the browser tests"
+    install chromium || echo "Chromium cannot be installed here; the browser tests are left out"
+}
+
+# cargo-deny compiles for minutes, so only --long installs it; where it is there already it always runs.
+check_dependencies() {
+    if ! cargo deny --version >/dev/null 2>&1; then
+        [ "$long" = yes ] || return 0
+        say "installing cargo-deny (some minutes)"
+        # A folder of its own: its dependencies are not those of the gateway.
+        CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}/deny" cargo install cargo-deny --locked
+    fi
+    say "cargo deny"
+    cargo deny check bans licenses sources
+}
+
+ensure_compiler
+ensure_rust
+ensure_browser
+
+say "cargo fmt"
+cargo fmt --all --check
+
+say "cargo clippy"
+cargo clippy --workspace --all-targets --features "$FEATURES" -- -D warnings
+
+check_dependencies
+
+if [ "$long" = yes ]; then
+    export WEIRGATE_LONG=1
+    say "benchmarks, once each"
+    cargo test --workspace --features "$FEATURES" --bench '*'
+fi
+
+say "cargo test"
+cargo test --workspace --features "$FEATURES" --no-fail-fast
