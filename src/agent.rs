@@ -4,8 +4,10 @@
 //! transaction that ends the turn. It never chooses which turn is next and never sends by itself.
 
 pub mod answer;
+pub mod command;
 pub mod config;
 pub mod context;
+pub mod ending;
 pub mod finish;
 pub mod history;
 pub mod model;
@@ -13,6 +15,7 @@ pub mod running;
 pub mod turn;
 
 use std::{
+    num::NonZeroUsize,
     panic::AssertUnwindSafe,
     sync::{
         Arc,
@@ -23,6 +26,8 @@ use std::{
 
 use async_trait::async_trait;
 use futures_util::FutureExt;
+use lru::LruCache;
+use parking_lot::Mutex;
 
 use crate::{
     clock::Clock,
@@ -32,18 +37,42 @@ use crate::{
     inbound::queue::Kind,
     outbound::{compose::Composer, deliver::Deliverer},
     reason::Reason,
-    schedule::{dispatch::Runner, fair::Batch, permits::ProviderPermits},
-    store::{Begin, Store, StoreError, Waiting, Write, commit},
+    schedule::{
+        bucket::{Gcra, Rate},
+        dispatch::Runner,
+        fair::Batch,
+        permits::ProviderPermits,
+    },
+    store::{Begin, Effect, End, EndState, Store, StoreError, Waiting, Write, commit},
     telemetry::metrics,
     trace::{Traces, turn_id},
 };
 
 use self::{
-    answer::Ending,
     config::Context,
+    ending::Ending,
     model::Chain,
+    running::RunningTurn,
     turn::{Input, Turn},
 };
+
+/// How often a person's control commands are answered, and how many people are remembered.
+const CONTROL_ANSWERS: Rate = Rate {
+    per_second: 1.0,
+    burst: 5,
+};
+const CONTROL_PEOPLE: NonZeroUsize = NonZeroUsize::new(4_096).expect("not zero");
+
+/// The first and the longest pause of a turn while the store is away.
+const STORE_PAUSE: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(10));
+
+/// How far the attempts of a turn have come.
+struct Progress {
+    /// The turn is to be begun in the store.
+    must_begin: bool,
+    /// It is.
+    begun: bool,
+}
 
 /// How often a turn is tried before its messages are set aside.
 const MAX_ATTEMPTS: u32 = 3;
@@ -81,6 +110,8 @@ pub struct Agent {
     /// Messages up to this id were recovered after an unclean stop: their turns are always begun in
     /// the store, so that one that crashes the process is found.
     recovered_to: AtomicI64,
+    /// How often people were answered on control commands.
+    control_answers: Mutex<LruCache<i64, Gcra>>,
 }
 
 impl std::fmt::Debug for Agent {
@@ -126,6 +157,7 @@ impl Agent {
             hooks: parts.hooks,
             random: parts.random,
             recovered_to: AtomicI64::new(0),
+            control_answers: Mutex::new(LruCache::new(CONTROL_PEOPLE)),
         }
     }
 
@@ -144,70 +176,137 @@ impl Agent {
             command: true,
             messages: vec![(row.id, Some(row.body))],
             dropped: None,
+            permit: Mutex::new(None),
+            quiet: !self.may_answer_control(row.person),
         };
         self.guarded(input).await;
     }
 
-    /// Runs a turn; a panic inside is caught and the turn tried again, up to the limit.
+    /// Runs a turn to its end. A panic inside is caught and the turn tried again, up to the limit. While
+    /// the store is away the turn waits in its slot, so that the order of its queue holds.
     async fn guarded(&self, input: Input) {
         let started = self.clock.tick();
         let turn = input.turn;
-        let mut begin = !input.command || turn <= self.recovered_to.load(Ordering::Relaxed);
-        for attempt in 1..=MAX_ATTEMPTS + 1 {
-            let run = AssertUnwindSafe(self.attempt(&input, begin));
+        // From here on the messages count as taken, for /stop, /cancel and recalls.
+        let running = self.desk.running.enter(
+            turn,
+            input.conversation,
+            input.person,
+            input.command,
+            input.members(),
+        );
+        let must_begin = !input.command || turn <= self.recovered_to.load(Ordering::Relaxed);
+        let mut progress = Progress {
+            must_begin,
+            begun: false,
+        };
+        let mut pause = STORE_PAUSE.0;
+        let mut panics = 0;
+        loop {
+            let run = AssertUnwindSafe(self.attempt(&input, &running, &mut progress));
             match run.catch_unwind().await {
                 Ok(Ok(())) => {
                     metrics::turn_seconds(self.clock.tick().saturating_sub(started));
                     return;
                 }
-                Ok(Err(error)) => {
-                    // The message stays in the journal and is taken up at the next start.
-                    tracing::error!(turn = %turn_id(turn), %error, "a turn could not be written");
+                Ok(Err(StoreError::Database(error))) => {
+                    tracing::error!(turn = %turn_id(turn), error, "a turn waits for the store");
                     self.traces
                         .note(turn, Reason::StoreUnavailable, self.clock.now());
-                    return;
+                    tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(STORE_PAUSE.1);
                 }
+                // The message stays in the journal for whoever opens the store next.
+                Ok(Err(StoreError::Closed | StoreError::Fenced)) => return,
                 Err(_) => {
-                    tracing::error!(turn = %turn_id(turn), attempt, "a turn panicked");
-                    begin = true;
+                    panics += 1;
+                    tracing::error!(turn = %turn_id(turn), panics, "a turn panicked");
+                    progress = Progress {
+                        must_begin: true,
+                        begun: false,
+                    };
+                    if panics > MAX_ATTEMPTS + 1 {
+                        return;
+                    }
                 }
             }
         }
     }
 
-    async fn attempt(&self, input: &Input, begin: bool) -> Result<(), StoreError> {
-        let turn = Turn::load(self, input).await?;
-        if begin {
+    async fn attempt(
+        &self,
+        input: &Input,
+        running: &RunningTurn,
+        progress: &mut Progress,
+    ) -> Result<(), StoreError> {
+        let Some(turn) = Turn::load(self, input).await? else {
+            return self.end_unreadable(input).await;
+        };
+        if progress.must_begin && !progress.begun {
             let attempt = self.begin(input.turn).await?;
+            progress.begun = true;
+            if attempt == 0 {
+                // It was recalled between being taken and now.
+                return Ok(());
+            }
             if attempt > MAX_ATTEMPTS {
                 let reference = turn_id(input.turn);
                 tracing::error!(turn = %reference, "set aside: three tries ended in a crash");
-                self.traces
-                    .note(input.turn, Reason::Quarantined, self.clock.now());
                 let text = Text::Quarantined { reference };
                 let ending = Ending::failed(text.render(turn.language), Reason::Quarantined);
-                return self.finish(input, &turn, ending, begin).await;
+                let ending = self.noted(input, ending);
+                return self.finish(input, &turn, ending, progress.begun).await;
             }
             if attempt > 1 {
                 self.traces
                     .note(input.turn, Reason::Recovered, self.clock.now());
             }
         }
-        let ending = if turn.body().too_large {
+        let mut ending = if turn.body().too_large {
             let limit = crate::inbound::body::MAX_BODY;
-            self.noted(
-                input,
-                Ending::failed(
-                    Text::TooLarge { limit }.render(turn.language),
-                    Reason::TooLarge,
-                ),
-            )
+            let text = Text::TooLarge { limit }.render(turn.language);
+            self.noted(input, Ending::failed(text, Reason::TooLarge))
         } else if input.command {
             self.noted(input, self.command(input, &turn).await?)
         } else {
-            self.answer(input, &turn).await?
+            self.answer(input, &turn, running).await?
         };
-        self.finish(input, &turn, ending, begin).await
+        if input.quiet {
+            ending.text.clear();
+            ending
+                .effects
+                .retain(|effect| !matches!(effect, Effect::Audit(_)));
+        }
+        self.finish(input, &turn, ending, progress.begun).await
+    }
+
+    /// Ends messages of which nothing can be read any more, so that they are not taken up for ever.
+    async fn end_unreadable(&self, input: &Input) -> Result<(), StoreError> {
+        let at = self.clock.now();
+        let end = |id| End {
+            id,
+            state: EndState::Failed,
+            reason: Reason::TurnFailed.code(),
+            at,
+        };
+        let ends = input.members().into_iter().map(end).collect();
+        self.traces.note(input.turn, Reason::TurnFailed, at);
+        let notices = Vec::new();
+        commit(&self.store, |then| Write::End {
+            ends,
+            notices,
+            then,
+        })
+        .await
+        .map(drop)
+    }
+
+    /// Control commands pass every queue, so their answers have a rate of their own: nobody pushes other
+    /// people's answers out with them.
+    fn may_answer_control(&self, person: i64) -> bool {
+        let mut answered = self.control_answers.lock();
+        let bucket = answered.get_or_insert_mut(person, Gcra::default);
+        bucket.take(CONTROL_ANSWERS, 1, self.clock.tick())
     }
 
     /// Notes why a turn that asked no model ends as it does.
@@ -229,12 +328,15 @@ impl Agent {
 
 #[async_trait]
 impl Runner for Agent {
-    async fn run(&self, batch: Batch) {
+    async fn run(&self, batch: Batch, permit: Option<String>) {
         let Some(turn) = batch.entries.first().map(|entry| entry.id) else {
             return;
         };
         for entry in &batch.entries {
             metrics::queue_wait(entry.waited);
+            if entry.id != turn {
+                self.traces.note(entry.id, Reason::Merged, self.clock.now());
+            }
         }
         let input = Input {
             turn,
@@ -248,6 +350,8 @@ impl Runner for Agent {
                 .map(|entry| (entry.id, entry.body))
                 .collect(),
             dropped: batch.dropped,
+            permit: Mutex::new(permit),
+            quiet: false,
         };
         self.guarded(input).await;
     }

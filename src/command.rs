@@ -94,6 +94,8 @@ pub struct Done {
     pub text: String,
     /// Changes, written in the transaction that ends the turn.
     pub effects: Vec<Effect>,
+    /// Platform ids of messages that ended by this command and get no answer of their own.
+    pub also_ends: Vec<String>,
 }
 
 impl Done {
@@ -102,7 +104,7 @@ impl Done {
     pub fn say(text: &Text, language: Language) -> Self {
         Self {
             text: text.render(language),
-            effects: Vec::new(),
+            ..Self::default()
         }
     }
 }

@@ -1,15 +1,24 @@
 //! The keys behind the store's numbers, and people's preferences, kept close.
 //!
-//! Owns three bounded caches in front of the store. They only hold what the store holds; losing an
-//! entry costs one read. A preference that changes is dropped here before its turn ends.
+//! Owns bounded caches in front of the store, and the language in which people wrote. Losing an entry
+//! costs one read, or a guess. A preference that changes is dropped here before its turn ends.
 
-use std::{num::NonZeroUsize, sync::Arc};
+use std::{
+    num::NonZeroUsize,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 use lru::LruCache;
 use parking_lot::Mutex;
 use weirgate_sdk::{ConversationKey, UserKey};
 
-use crate::store::{Place, Store, StoreError};
+use crate::{
+    i18n::Language,
+    store::{Place, Store, StoreError},
+};
 
 /// Entries of each cache.
 const CACHED: NonZeroUsize = NonZeroUsize::new(4_096).expect("not zero");
@@ -22,6 +31,9 @@ pub struct Directory {
     conversations: Mutex<LruCache<i64, Arc<ConversationKey>>>,
     people: Mutex<LruCache<i64, Arc<UserKey>>>,
     preferences: Mutex<LruCache<i64, Preferences>>,
+    /// Counts changes of preferences, so that a read that raced with one is not kept.
+    changes: AtomicU64,
+    languages: Mutex<LruCache<i64, Language>>,
 }
 
 impl std::fmt::Debug for Directory {
@@ -39,6 +51,8 @@ impl Directory {
             conversations: Mutex::new(LruCache::new(CACHED)),
             people: Mutex::new(LruCache::new(CACHED)),
             preferences: Mutex::new(LruCache::new(CACHED)),
+            changes: AtomicU64::new(0),
+            languages: Mutex::new(LruCache::new(CACHED)),
         }
     }
 
@@ -116,6 +130,7 @@ impl Directory {
         let all = match cached {
             Some(all) => all,
             None => {
+                let before = self.changes.load(Ordering::Acquire);
                 let all = self
                     .store
                     .settings(Place {
@@ -124,7 +139,10 @@ impl Directory {
                     })
                     .await?;
                 let all = Arc::new(all);
-                self.preferences.lock().put(person, Arc::clone(&all));
+                let mut cache = self.preferences.lock();
+                if self.changes.load(Ordering::Acquire) == before {
+                    cache.put(person, Arc::clone(&all));
+                }
                 all
             }
         };
@@ -136,7 +154,20 @@ impl Directory {
 
     /// Forgets a person's preferences, because they have changed.
     pub fn changed(&self, person: i64) {
-        self.preferences.lock().pop(&person);
+        let mut cache = self.preferences.lock();
+        self.changes.fetch_add(1, Ordering::AcqRel);
+        cache.pop(&person);
+    }
+
+    /// Remembers in which language a person wrote.
+    pub fn heard(&self, person: i64, language: Language) {
+        self.languages.lock().put(person, language);
+    }
+
+    /// The language in which a person wrote last, if this process heard it.
+    #[must_use]
+    pub fn spoken(&self, person: i64) -> Option<Language> {
+        self.languages.lock().get(&person).copied()
     }
 }
 

@@ -54,7 +54,8 @@ pub enum Write {
         /// Told the outcome.
         then: Then<Vec<Accepted>>,
     },
-    /// T2: a turn begins; tells the number of the attempt, from 1.
+    /// T2: a turn begins; tells the number of the attempt, from 1, or 0 if its message has ended
+    /// meanwhile and nothing was written.
     Begin(Begin, Then<u32>),
     /// T3: a turn ends with all its effects; tells the ids of the new outbox rows, in order.
     Finish(Box<Finish>, Then<Vec<i64>>),

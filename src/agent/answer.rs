@@ -1,4 +1,4 @@
-//! The answer of a turn: by a command, or by the model.
+//! The answer of the model in a turn.
 //!
 //! Owns what is asked of the model, what is made of each outcome, and how a turn is stopped. It writes
 //! nothing; the ending it returns is written by `finish`.
@@ -10,13 +10,14 @@ use weirgate_sdk::{MessageId, PreviewStart, answer::Format};
 use super::{
     Agent,
     context::{self, Budget, Material, named},
+    ending::{Ending, marked},
     history::Content,
     model::{ChainError, ChatRequest, Completion, ErrorClass, FinishReason, Listener, Outcome},
     turn::{Input, Turn},
 };
 use crate::{
     agent::running::RunningTurn,
-    command::{Call, Parsed, Site, output, parse},
+    command::output,
     i18n::Text,
     inbound::body,
     outbound::{
@@ -26,58 +27,10 @@ use crate::{
     permission::{AuditEvent, Capability, Scope, decide},
     reason::Reason,
     security::redact::{Filter, Redactor},
-    store::{Effect, History, Role, StoreError, TurnState},
+    store::{History, Role, StoreError, TurnState},
     telemetry::metrics,
     trace::turn_id,
 };
-
-/// How a turn ends.
-#[derive(Debug)]
-pub struct Ending {
-    /// The state.
-    pub state: TurnState,
-    /// Why, if it did not end well.
-    pub reason: Option<Reason>,
-    /// The answer; empty for none.
-    pub text: String,
-    /// How the answer is to be read.
-    pub format: Format,
-    /// The answer has gone through the output filter.
-    pub filtered: bool,
-    /// How it is shown; see [`crate::outbound::strategy::choose`].
-    pub strategy: Option<Strategy>,
-    /// What is remembered.
-    pub history: Vec<History>,
-    /// What else changes.
-    pub effects: Vec<Effect>,
-}
-
-impl Ending {
-    /// A turn that did what was asked.
-    #[must_use]
-    pub fn done(text: String) -> Self {
-        Self {
-            state: TurnState::Done,
-            reason: None,
-            text,
-            format: Format::Plain,
-            filtered: false,
-            strategy: None,
-            history: Vec::new(),
-            effects: Vec::new(),
-        }
-    }
-
-    /// A turn that did not, with what the person is told.
-    #[must_use]
-    pub fn failed(text: String, reason: Reason) -> Self {
-        Self {
-            state: TurnState::Failed,
-            reason: Some(reason),
-            ..Self::done(text)
-        }
-    }
-}
 
 /// Collects the answer while it comes, filtered, and shows it.
 struct Collector {
@@ -121,61 +74,13 @@ enum Asked {
 }
 
 impl Agent {
-    /// Runs a command.
-    pub(super) async fn command(&self, input: &Input, turn: &Turn) -> Result<Ending, StoreError> {
-        let text = body::own_text(turn.body());
-        let (command, arguments) = match parse(&text) {
-            Parsed::Command(command, arguments) => (command, arguments),
-            Parsed::Unknown(name) => {
-                let text = Text::UnknownCommand(name.to_owned()).render(turn.language);
-                return Ok(Ending::failed(text, Reason::UnknownCommand));
-            }
-            Parsed::Text => {
-                // Journaled as a command by a version that knew more of them.
-                let text = Text::UnknownCommand(String::new()).render(turn.language);
-                return Ok(Ending::failed(text, Reason::UnknownCommand));
-            }
-        };
-        let site = Site {
-            chat: turn.body().chat(),
-            account: input.account,
-            conversation: input.conversation,
-            own_history: turn.scope.person != 0,
-        };
-        let (capability, scope) = command.needs(arguments, site);
-        let proof = match decide(turn.actor, capability, scope, self.clock.now()) {
-            Ok(proof) => proof,
-            Err(denial) => {
-                let text = Text::Denied.render(turn.language);
-                let name = command.spec().name.to_owned();
-                let record = denial.record(AuditEvent::CommandBlocked, name, input.turn);
-                let mut ending = Ending::failed(text, Reason::PermissionDenied);
-                ending.effects.push(record.into());
-                return Ok(ending);
-            }
-        };
-        let call = Call {
-            arguments,
-            language: turn.language,
-            actor: turn.actor,
-            proof,
-            turn: input.turn,
-            site,
-            conversation: &turn.conversation,
-            person: &turn.person,
-            body: turn.body(),
-        };
-        let done = command.run(call, &self.desk).await?;
-        let strategy = Some(Strategy::Full);
-        Ok(Ending {
-            effects: done.effects,
-            strategy,
-            ..Ending::done(done.text)
-        })
-    }
-
     /// Asks the model.
-    pub(super) async fn answer(&self, input: &Input, turn: &Turn) -> Result<Ending, StoreError> {
+    pub(super) async fn answer(
+        &self,
+        input: &Input,
+        turn: &Turn,
+        running: &RunningTurn,
+    ) -> Result<Ending, StoreError> {
         let scope = Scope::Conversation(input.conversation);
         if let Err(denial) = decide(
             turn.actor,
@@ -189,12 +94,6 @@ impl Agent {
             ending.effects.push(record.into());
             return Ok(self.noted(input, ending));
         }
-        let running = self.desk.running.enter(
-            input.turn,
-            input.conversation,
-            input.person,
-            input.members(),
-        );
         self.hooks.next_message(input.turn, &turn.person);
         let words = self.words(input, turn);
         let request = self.request(input, turn, &words).await?;
@@ -208,7 +107,7 @@ impl Agent {
             board,
             piece: String::new(),
         };
-        let (asked, text) = self.ask(&request, collector, &running).await;
+        let (asked, text) = self.ask(input, &request, collector, running).await;
         if let Some(showing) = showing {
             showing.end().await;
         }
@@ -334,13 +233,20 @@ impl Agent {
     /// filtered text, also of an answer that was broken off.
     async fn ask(
         &self,
+        input: &Input,
         request: &ChatRequest,
         mut collector: Collector,
         running: &RunningTurn,
     ) -> (Asked, String) {
-        let run = self
-            .chain
-            .run(request, &*self.permits, true, &mut collector, &self.random);
+        // Only the first attempt of a turn holds the permit that the dispatcher took.
+        let permit = input.permit.lock().take();
+        let run = self.chain.run(
+            request,
+            &*self.permits,
+            permit.as_deref(),
+            &mut collector,
+            &self.random,
+        );
         let asked = tokio::select! {
             biased;
             () = running.stopped() => Asked::Stopped,
@@ -369,15 +275,22 @@ impl Agent {
                 if completion.attempts > 1 {
                     note(Reason::ModelRetried);
                 }
+                let first = self.chain.models().first();
+                if first.is_some_and(|model| model.name() != completion.model) {
+                    note(Reason::ModelFellBack);
+                }
                 return self.completed(input, turn, completion, text, words);
             }
             Asked::Failed(error) => {
                 let reason = failure_reason(&error);
                 note(reason);
                 tracing::warn!(turn = %reference, %error, "no model answered");
-                metrics::turn_ended("failed");
-                let told = Text::Failed { reference }.render(turn.language);
-                return Ending::failed(told, reason);
+                let told = if reason == Reason::AnswerRefused {
+                    Text::ModelRefused
+                } else {
+                    Text::Failed { reference }
+                };
+                return Ending::failed(told.render(turn.language), reason);
             }
             Asked::Stopped => {
                 note(Reason::Stopped);
@@ -432,7 +345,6 @@ impl Agent {
         };
         if let Some((told, reason)) = told {
             note(reason);
-            metrics::turn_ended("empty");
             return Ending::failed(told.render(turn.language), reason);
         }
         let text = if completion.finish == FinishReason::Length {
@@ -441,7 +353,6 @@ impl Agent {
         } else {
             text
         };
-        metrics::turn_ended("done");
         let history = self.history(input, turn, words, &text, completion.reasoning);
         Ending {
             format: Format::Markdown,
@@ -486,18 +397,10 @@ fn speaker(turn: &Turn) -> &str {
     }
 }
 
-fn marked(text: String, mark: &str) -> String {
-    let text = text.trim_end();
-    if text.is_empty() {
-        mark.to_owned()
-    } else {
-        format!("{text}\n\n{mark}")
-    }
-}
-
 fn failure_reason(error: &ChainError) -> Reason {
     match error.class() {
         ErrorClass::RateLimit => Reason::ModelRateLimited,
+        ErrorClass::Security => Reason::AnswerRefused,
         _ => Reason::ModelFailed,
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::{
     Agent,
-    answer::Ending,
+    ending::Ending,
     turn::{Input, Turn},
 };
 use crate::{
@@ -14,16 +14,14 @@ use crate::{
         compose::{Addressee, Draft},
         outbox::Reply,
     },
-    store::{Effect, Finish, NewReply, ReplyBody, StoreError, Write, commit},
+    reason::Reason,
+    store::{Effect, Finish, NewReply, ReplyBody, StoreError, TurnState, Write, commit},
+    telemetry::metrics,
+    trace::turn_id,
 };
 
-/// Pauses between tries to write the end of a turn while the store is away.
-const WRITE_PAUSES: [Duration; 4] = [
-    Duration::from_millis(200),
-    Duration::from_secs(1),
-    Duration::from_secs(3),
-    Duration::from_secs(10),
-];
+/// The first and the longest pause between tries to write the end of a turn.
+const WRITE_PAUSE: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(10));
 
 impl Agent {
     /// Writes the end of a turn and hands the answer over.
@@ -35,7 +33,9 @@ impl Agent {
         begun: bool,
     ) -> Result<(), StoreError> {
         let changed = preferences_changed(&ending.effects);
-        let body = self.reply_body(turn, &ending);
+        metrics::turn_ended(outcome(&ending));
+        let body = self.reply_body(input, turn, &ending);
+        let sending = self.deliverer.is_free(input.conversation);
         let now = self.clock.now();
         let shown = self
             .deliverer
@@ -47,7 +47,7 @@ impl Agent {
         let replies = reply.map(|json| NewReply {
             conversation: input.conversation,
             turn: Some(input.turn),
-            sending: true,
+            sending,
             shown,
             due_at: now,
             body: json.into_boxed_str(),
@@ -77,7 +77,7 @@ impl Agent {
                 turn: Some(input.turn),
                 body,
                 part: 0,
-                intent_written: true,
+                intent_written: sending,
                 doubts: 0,
                 since: tick,
                 due: tick,
@@ -93,50 +93,65 @@ impl Agent {
         Ok(())
     }
 
-    fn reply_body(&self, turn: &Turn, ending: &Ending) -> Option<ReplyBody> {
+    fn reply_body(&self, input: &Input, turn: &Turn, ending: &Ending) -> Option<ReplyBody> {
         let adapter = self.deliverer.adapter(&turn.conversation)?;
         let draft = Draft {
             text: ending.text.clone(),
             format: ending.format,
             filtered: ending.filtered,
         };
+        // The message that the answer is shown as a reply to comes last.
+        let own = turn.bodies.iter().map(|body| &body.message);
+        let answers = ending.also_ends.iter().chain(own);
         let to = Addressee {
-            answers: turn
-                .bodies
-                .iter()
-                .map(|body| body.message.clone())
-                .collect(),
+            answers: answers.cloned().collect(),
             author: Some(turn.person.encode()),
             reply_context: turn.body().reply_context.clone(),
         };
         let random = self.random;
-        self.composer.compose(
+        let body = self.composer.compose(
             draft,
             to,
             &*adapter,
             &turn.conversation,
             ending.strategy,
             &mut || random(),
-        )
+        )?;
+        if body.parts.len() > 1 && body.pauses.is_empty() {
+            self.traces
+                .note(input.turn, Reason::SplitForLimit, self.clock.now());
+        }
+        Some(body)
     }
 
-    /// Tries for a while, so that a short trouble of the store does not cost the answer.
+    /// Tries until it is written: what the model said is worth more than the slot that waits.
     async fn write_finish(&self, finish: Finish) -> Result<Vec<i64>, StoreError> {
-        for pause in WRITE_PAUSES {
+        let mut pause = WRITE_PAUSE.0;
+        loop {
             let copy = Box::new(finish.clone());
             match commit(&self.store, |then| Write::Finish(copy, then)).await {
                 Err(StoreError::Database(error)) => {
+                    let turn = turn_id(finish.turn);
                     tracing::error!(
-                        turn = finish.turn,
+                        turn,
                         error,
-                        "the end of a turn was not written"
+                        "the end of a turn was not written; trying again"
                     );
                     tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(WRITE_PAUSE.1);
                 }
                 other => return other,
             }
         }
-        commit(&self.store, |then| Write::Finish(Box::new(finish), then)).await
+    }
+}
+
+/// How a turn ended, for the metrics.
+fn outcome(ending: &Ending) -> &'static str {
+    match (ending.state, ending.reason) {
+        (TurnState::Done, _) => "done",
+        (TurnState::Cancelled, _) => "stopped",
+        (TurnState::Failed, reason) => reason.map_or("failed", Reason::code),
     }
 }
 

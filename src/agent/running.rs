@@ -18,6 +18,8 @@ use tokio_util::sync::CancellationToken;
 struct Entry {
     conversation: i64,
     person: i64,
+    /// Commands are listed so that their messages count as taken; nothing stops them.
+    command: bool,
     members: Vec<i64>,
     cancel: CancellationToken,
     recalled: Arc<AtomicBool>,
@@ -46,6 +48,7 @@ impl Running {
         turn: i64,
         conversation: i64,
         person: i64,
+        command: bool,
         members: Vec<i64>,
     ) -> RunningTurn {
         let cancel = CancellationToken::new();
@@ -53,6 +56,7 @@ impl Running {
         let entry = Entry {
             conversation,
             person,
+            command,
             members,
             cancel: cancel.clone(),
             recalled: Arc::clone(&recalled),
@@ -78,7 +82,7 @@ impl Running {
         let turns = self.turns.lock();
         let hit = turns
             .values()
-            .filter(|turn| matches(turn.conversation, turn.person));
+            .filter(|turn| !turn.command && matches(turn.conversation, turn.person));
         hit.map(|turn| turn.cancel.cancel()).count()
     }
 
@@ -86,7 +90,10 @@ impl Running {
     /// there was one; a turn that answers other messages as well goes on.
     pub fn recall(&self, id: i64) -> bool {
         let turns = self.turns.lock();
-        let Some(turn) = turns.values().find(|turn| turn.members == [id]) else {
+        let Some(turn) = turns
+            .values()
+            .find(|turn| !turn.command && turn.members == [id])
+        else {
             return false;
         };
         turn.recalled.store(true, Ordering::Relaxed);
@@ -103,10 +110,14 @@ impl Running {
             .any(|turn| turn.members.contains(&id))
     }
 
-    /// How many turns are under way.
+    /// How many turns that ask a model are under way.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.turns.lock().len()
+        self.turns
+            .lock()
+            .values()
+            .filter(|turn| !turn.command)
+            .count()
     }
 
     /// Whether no turn is under way.
@@ -142,9 +153,9 @@ mod tests {
     #[test]
     fn stop_reaches_the_right_turns() {
         let list = Arc::new(Running::default());
-        let own = list.enter(1, 10, 100, vec![1]);
-        let other = list.enter(2, 10, 200, vec![2]);
-        let elsewhere = list.enter(3, 20, 100, vec![3]);
+        let own = list.enter(1, 10, 100, false, vec![1]);
+        let other = list.enter(2, 10, 200, false, vec![2]);
+        let elsewhere = list.enter(3, 20, 100, false, vec![3]);
         assert_eq!(list.stop(10, 100, false), 1);
         assert!(own.cancel.is_cancelled() && !other.cancel.is_cancelled());
         assert_eq!(list.stop(10, 100, true), 2);
@@ -157,8 +168,8 @@ mod tests {
     #[test]
     fn a_recall_stops_only_a_turn_of_that_message_alone() {
         let list = Arc::new(Running::default());
-        let alone = list.enter(1, 10, 100, vec![1]);
-        let together = list.enter(2, 10, 100, vec![2, 3]);
+        let alone = list.enter(1, 10, 100, false, vec![1]);
+        let together = list.enter(2, 10, 100, false, vec![2, 3]);
         assert!(list.recall(1) && alone.is_recalled());
         assert!(!list.recall(3) && !together.is_recalled());
     }

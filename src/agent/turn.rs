@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use weirgate_sdk::{ConversationKey, UserKey};
 
 use super::Agent;
@@ -17,7 +18,7 @@ use crate::{
 };
 
 /// What the dispatcher hands over.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Input {
     /// The turn: the journal id of the first message.
     pub turn: i64,
@@ -33,6 +34,10 @@ pub struct Input {
     pub messages: Vec<(i64, Option<Box<str>>)>,
     /// What fell out of the queue since the last turn.
     pub dropped: Option<Dropped>,
+    /// The provider for whose next request a permit is held, until it is used.
+    pub permit: Mutex<Option<String>>,
+    /// It acts, but says nothing: the person was told often enough just now.
+    pub quiet: bool,
 }
 
 impl Input {
@@ -61,18 +66,18 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// Looks up what a turn needs.
+    /// Looks up what a turn needs; `None` if none of its messages can be read.
     ///
     /// # Errors
     /// The store's.
-    pub(super) async fn load(agent: &Agent, input: &Input) -> Result<Self, StoreError> {
+    pub(super) async fn load(agent: &Agent, input: &Input) -> Result<Option<Self>, StoreError> {
         let directory = &agent.desk.directory;
         let conversation = directory.conversation(input.conversation).await?;
         let person = directory.person(input.person).await?;
         let bodies = bodies(agent, input).await?;
-        let last = bodies
-            .last()
-            .ok_or_else(|| StoreError::Database("a turn without messages".into()))?;
+        let Some(last) = bodies.last() else {
+            return Ok(None);
+        };
         let settings = &agent.settings;
         let (role, global_owner) = role_of(
             &person,
@@ -86,32 +91,35 @@ impl Turn {
             role,
             global_owner,
         };
-        let language = match directory.preference(input.person, lang::KEY).await? {
-            Some(tag) => Language::from_tag(&tag),
-            None => None,
+        let chosen = directory.preference(input.person, lang::KEY).await?;
+        let chosen = chosen.and_then(|tag| Language::from_tag(&tag));
+        let heard = bodies
+            .iter()
+            .rev()
+            .find_map(|body| Language::of_text(&body::own_text(body)));
+        // The name of a command is English whoever types it.
+        let spoken = if input.command {
+            directory.spoken(input.person).or(heard)
+        } else {
+            if let Some(language) = heard {
+                directory.heard(input.person, language);
+            }
+            heard.or_else(|| directory.spoken(input.person))
         };
-        let language = language
-            .or(settings.language)
-            .or_else(|| {
-                bodies
-                    .iter()
-                    .rev()
-                    .find_map(|body| Language::of_text(&body.text))
-            })
-            .unwrap_or(Language::Zh);
+        let language = chosen.or(settings.language).or(spoken);
         let own = settings.context.scope == Scope::User;
         let scope = HistoryScope {
             conversation: input.conversation,
             person: if own { input.person } else { 0 },
         };
-        Ok(Self {
+        Ok(Some(Self {
             bodies,
             conversation,
             person,
             actor,
-            language,
+            language: language.unwrap_or(Language::Zh),
             scope,
-        })
+        }))
     }
 
     /// The newest message.

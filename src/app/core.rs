@@ -159,7 +159,8 @@ impl Core {
         let dispatch = Arc::new(Dispatch::new(DispatchParts {
             policy: policy.clone(),
             max_in_flight: config.flow_control.max_turns_in_flight,
-            provider: translate::first_provider(config),
+            providers: translate::chat_providers(config),
+            patience: config.error_recovery.max_backoff,
             permits: Arc::clone(&permits),
             changed,
             clock,

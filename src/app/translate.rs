@@ -34,13 +34,15 @@ pub(super) fn recovery(config: &Config) -> Recovery {
     }
 }
 
-pub(super) fn first_provider(config: &Config) -> String {
-    config
-        .models
-        .chat
-        .first()
-        .map(|model| model.provider.clone())
-        .unwrap_or_default()
+/// The providers of the chat models, each once, first choice first.
+pub(super) fn chat_providers(config: &Config) -> Vec<String> {
+    let mut providers: Vec<String> = Vec::new();
+    for model in &config.models.chat {
+        if !providers.contains(&model.provider) {
+            providers.push(model.provider.clone());
+        }
+    }
+    providers
 }
 
 pub(super) fn limiters(config: &Config) -> Vec<(String, LimiterPolicy)> {
@@ -48,8 +50,8 @@ pub(super) fn limiters(config: &Config) -> Vec<(String, LimiterPolicy)> {
     let policy = |provider: &Provider| LimiterPolicy {
         api_rpm_limit: match mode {
             Mode::Auto => provider.rpm.unwrap_or(auto.api_rpm_limit),
-            // In manual mode the scheduler keeps the pace; only refusals slow a provider down.
-            Mode::Manual => 0,
+            // In manual mode the scheduler keeps the pace; a limit of the provider's own holds all the same.
+            Mode::Manual => provider.rpm.unwrap_or(0),
         },
         safety_margin: auto.safety_margin,
         min_interval: auto.min_interval,
@@ -104,15 +106,13 @@ fn manual_burst(rate: f64) -> u32 {
 
 pub(super) fn settings(config: &Config) -> Settings {
     let mut context = config.context.clone();
-    let first = config.models.chat.first();
-    let options = first.and_then(|model| {
-        config
-            .providers
-            .get(&model.provider)
-            .and_then(|provider| provider.models.get(&model.model))
-    });
-    if let Some(tokens) = options.and_then(|options| options.context_tokens) {
-        context.max_context_tokens = context.max_context_tokens.min(tokens);
+    // One context serves all models of the list, so the smallest window counts.
+    for model in &config.models.chat {
+        let provider = config.providers.get(&model.provider);
+        let options = provider.and_then(|provider| provider.models.get(&model.model));
+        if let Some(tokens) = options.and_then(|options| options.context_tokens) {
+            context.max_context_tokens = context.max_context_tokens.min(tokens);
+        }
     }
     Settings {
         context,

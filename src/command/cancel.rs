@@ -33,13 +33,15 @@ impl Command for Cancel {
     async fn run(&self, call: Call<'_>, desk: &Desk) -> Result<Done, StoreError> {
         // First what waits, so that the end of the running turn does not start the next one.
         let (site, person) = (call.site, call.actor.person);
-        let messages = desk
-            .drop_waiting(site.account, site.conversation, person, call.turn)
-            .await?;
+        let dropped = desk.drop_waiting(site, person, call.turn).await?;
         let turns = desk.stop(site.conversation, person, false);
-        Ok(Done::say(
-            &Text::Cancelled { turns, messages },
-            call.language,
-        ))
+        let text = Text::Cancelled {
+            turns,
+            messages: dropped.len(),
+        };
+        Ok(Done {
+            also_ends: dropped,
+            ..Done::say(&text, call.language)
+        })
     }
 }

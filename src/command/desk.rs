@@ -11,16 +11,18 @@ use weirgate_sdk::{AccountName, Connection, Platform, Timestamp};
 use crate::{
     agent::running::Running,
     clock::Clock,
+    command::Site,
     directory::Directory,
     i18n::StatusFacts,
     inbound::{
+        body,
         keying::{Keying, filter},
         queue::QueueKey,
     },
     outbound::deliver::Deliverer,
     reason::Reason,
     schedule::dispatch::Dispatch,
-    store::{End, EndState, Fate, Store, StoreError, Write, commit},
+    store::{End, EndState, Fate, Store, StoreError, Waiting, Write, commit},
     trace::Traces,
 };
 
@@ -80,7 +82,7 @@ impl Desk {
         let accounts = self.connections.lock();
         let account_line =
             |((platform, name), connection): (&(Platform, AccountName), &Connection)| {
-                format!("{platform}/{name}: {}", describe(connection))
+                format!("{platform}/{name}: {}", state_word(connection))
             };
         StatusFacts {
             version: self.version,
@@ -107,57 +109,62 @@ impl Desk {
         self.running.stop(conversation, person, everybody)
     }
 
-    /// Drops a person's waiting messages in a conversation, in memory and in the store; says how many.
-    /// Where several people share a queue only his own are dropped.
+    /// Drops a person's waiting messages in a conversation that are older than `before`, in memory and in
+    /// the store; says their platform ids. Where several people share a queue only his own are dropped.
     ///
     /// # Errors
     /// The store's; what could not be ended there stays in the queue of a later start.
     pub async fn drop_waiting(
         &self,
-        account: u32,
-        conversation: i64,
+        site: Site,
         person: i64,
         before: i64,
-    ) -> Result<usize, StoreError> {
-        let key = self.key(account, conversation, person);
+    ) -> Result<Vec<String>, StoreError> {
+        let key = self.key(site.account, site.conversation, person);
         let mut wanted = filter(&key);
-        wanted.conversation = Some(conversation);
+        wanted.conversation = Some(site.conversation);
         wanted.person = Some(person);
-        let (mut after, mut dropped) = (0, 0);
+        // What is not in the queue was taken by a turn, or is held back in the store.
+        let waits = |id: i64| {
+            id < before
+                && (self.dispatch.remove(&key, id) || self.holds_back && !self.running.has(id))
+        };
+        let (mut after, mut dropped) = (0, Vec::new());
         loop {
             let rows = self.store.waiting(after, wanted, PAGE).await?;
             let Some(last) = rows.last().map(|row| row.id) else {
                 return Ok(dropped);
             };
             after = last;
-            // What is not in the queue was taken by a turn, or is held back in the store.
-            let waits = |id: &i64| {
-                *id < before
-                    && (self.dispatch.remove(&key, *id)
-                        || self.holds_back && !self.running.has(*id))
-            };
-            let ids: Vec<i64> = rows.iter().map(|row| row.id).filter(waits).collect();
-            for id in &ids {
-                self.traces.note(*id, Reason::Cancelled, self.now());
-            }
-            let at = self.now();
-            let end = |id| End {
-                id,
-                state: EndState::Dropped,
-                reason: Reason::Cancelled.code(),
-                at,
-            };
-            let ends: Vec<End> = ids.iter().copied().map(end).collect();
-            dropped += ends.len();
-            if !ends.is_empty() {
-                commit(&self.store, |then| Write::End {
-                    ends,
-                    notices: Vec::new(),
-                    then,
-                })
-                .await?;
-            }
+            let rows: Vec<Waiting> = rows.into_iter().filter(|row| waits(row.id)).collect();
+            self.end_cancelled(&rows).await?;
+            let names = rows.iter().filter_map(|row| body::decode(&row.body));
+            dropped.extend(names.map(|body| body.message));
         }
+    }
+
+    async fn end_cancelled(&self, rows: &[Waiting]) -> Result<(), StoreError> {
+        let (at, reason) = (self.now(), Reason::Cancelled);
+        let end = |row: &Waiting| {
+            self.traces.note(row.id, reason, at);
+            End {
+                id: row.id,
+                state: EndState::Dropped,
+                reason: reason.code(),
+                at,
+            }
+        };
+        let ends: Vec<End> = rows.iter().map(end).collect();
+        if ends.is_empty() {
+            return Ok(());
+        }
+        let notices = Vec::new();
+        let write = |then| Write::End {
+            ends,
+            notices,
+            then,
+        };
+        commit(&self.store, write).await.map(drop)
     }
 
     /// What became of a message.
@@ -193,7 +200,18 @@ impl Desk {
     }
 }
 
-/// A connection in a word or two; the same in all languages.
+/// A connection in one word, for whoever asks: why it is so is for the log.
+#[must_use]
+pub fn state_word(connection: &Connection) -> &'static str {
+    match connection {
+        Connection::Waiting => "waiting",
+        Connection::Up => "up",
+        Connection::Degraded(_) => "degraded",
+        Connection::Down(_) => "down",
+    }
+}
+
+/// A connection with its reason, for the operator.
 #[must_use]
 pub fn describe(connection: &Connection) -> String {
     match connection {

@@ -41,7 +41,7 @@ impl Command for Help {
         }
         Ok(Done {
             text,
-            effects: Vec::new(),
+            ..Done::default()
         })
     }
 }

@@ -36,7 +36,7 @@ impl Command for Ping {
         }
         Ok(Done {
             text: call.arguments.to_owned(),
-            effects: Vec::new(),
+            ..Done::default()
         })
     }
 }

@@ -16,7 +16,7 @@ pub struct Why;
 
 static SPEC: Spec = Spec {
     name: "why",
-    aliases: &["为什么"],
+    aliases: &[],
     about: About::Why,
     when: When::Now,
 };

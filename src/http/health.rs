@@ -9,7 +9,7 @@ use axum::{Json, extract::State, http::StatusCode};
 use serde::Serialize;
 
 use super::Own;
-use crate::command::desk::describe;
+use crate::command::desk::state_word;
 
 /// /healthz: the process answers.
 pub(super) async fn alive() -> &'static str {
@@ -34,7 +34,12 @@ pub(super) async fn ready(State(own): State<Arc<Own>>) -> (StatusCode, Json<Repo
         .connections
         .lock()
         .iter()
-        .map(|((platform, account), state)| (format!("{platform}/{account}"), describe(state)))
+        .map(|((platform, account), state)| {
+            (
+                format!("{platform}/{account}"),
+                state_word(state).to_owned(),
+            )
+        })
         .collect();
     let ready = store.is_ok() && !draining;
     let store = match store {

@@ -123,11 +123,18 @@ pub fn own_text(body: &Body) -> String {
     if body.segments.is_empty() {
         return body.text.clone();
     }
-    let own = body.segments.iter().filter_map(|segment| match segment {
-        Segment::Text(text) => Some(text.as_str()),
-        _ => None,
-    });
-    own.collect::<String>().trim().to_owned()
+    let mut text = String::new();
+    for segment in &body.segments {
+        match segment {
+            Segment::Text(piece) => text.push_str(piece),
+            Segment::Mention { name, .. } if !name.is_empty() => {
+                text.push('@');
+                text.push_str(name);
+            }
+            _ => {}
+        }
+    }
+    text.trim().to_owned()
 }
 
 #[cfg(test)]
@@ -160,7 +167,7 @@ mod tests {
             too_large: false,
         };
         assert_eq!(text_for_model(&body), "> one\n> two\n@Ann look [card: x]");
-        assert_eq!(own_text(&body), "look");
+        assert_eq!(own_text(&body), "@Ann look");
         assert_eq!(decode(&json(&body)), Some(body));
     }
 

@@ -44,6 +44,10 @@ pub async fn recover(
     now: i64,
 ) -> Result<Recovered, StoreError> {
     let unclean = store.last_stop().await? == LastStop::Unclean;
+    if unclean {
+        // What is held back in the store now is read later, and counts as recovered all the same.
+        dispatch.single_to(i64::MAX);
+    }
     dispatch.set_policy(Policy {
         overflow: Overflow::Block,
         ..policy.clone()
@@ -72,6 +76,7 @@ pub async fn recover(
     }
     if unclean {
         agent.recovered_to(after);
+        dispatch.single_to(after);
     }
     dispatch.set_policy(policy.clone());
     recovered.controls = controls.len();

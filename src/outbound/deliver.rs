@@ -5,7 +5,9 @@
 
 mod attempt;
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{collections::HashMap, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+
+use futures_util::FutureExt;
 
 use parking_lot::Mutex;
 use tokio_util::task::TaskTracker;
@@ -148,6 +150,13 @@ impl Deliverer {
         self.shared.outbox.waiting()
     }
 
+    /// Whether a reply into this conversation would be sent at once: only then may its intent be written
+    /// together with it.
+    #[must_use]
+    pub fn is_free(&self, conversation: i64) -> bool {
+        !self.shared.stop.is_stopped() && self.shared.outbox.is_free(conversation)
+    }
+
     /// Takes over a reply whose outbox row is committed.
     pub fn push(&self, reply: Reply) {
         if self.shared.stop.is_stopped() {
@@ -224,8 +233,16 @@ impl Deliverer {
 impl Shared {
     async fn work(&self, conversation: i64) {
         while let Some(reply) = self.outbox.take(conversation) {
-            if matches!(self.deliver(reply).await, End::Stopped) {
-                return;
+            let (id, part, turn) = (reply.id, reply.part, reply.turn);
+            match AssertUnwindSafe(self.deliver(reply)).catch_unwind().await {
+                Ok(End::Settled) => {}
+                Ok(End::Stopped) => return,
+                Err(_) => {
+                    // The adapter or its renderer panicked over this reply; the next ones are fine.
+                    tracing::error!(reply = id, "a delivery panicked; the reply is given up");
+                    self.note(turn, id, Reason::SendFailed);
+                    self.settle(id, part, failed(Reason::SendFailed)).await;
+                }
             }
         }
         self.rested.notify_waiters();
@@ -316,6 +333,7 @@ impl Shared {
                 attempt::Outcome::Stopped => return End::Stopped,
             }
             reply.intent_written = false;
+            reply.doubts = 0;
         }
         End::Settled
     }

@@ -86,7 +86,10 @@ impl Outbox {
                         overflow: Some(reply),
                     };
                 }
-                _ => queue.waiting.pop_front(),
+                _ => {
+                    let fresh = queue.waiting.iter().position(|reply| reply.part == 0);
+                    fresh.and_then(|at| queue.waiting.remove(at))
+                }
             };
         }
         queue.waiting.push_back(reply);
@@ -117,6 +120,12 @@ impl Outbox {
                 reply.since = reply.since.saturating_add(time);
             }
         }
+    }
+
+    /// Whether a reply that is pushed now would be the next to be sent.
+    #[must_use]
+    pub fn is_free(&self, conversation: i64) -> bool {
+        !self.queues.lock().contains_key(&conversation)
     }
 
     /// Replies that wait, without those being delivered.

@@ -3,9 +3,12 @@
 //! Owns the scheduler behind its lock, the count of model turns in flight, and the task that chooses.
 //! It never runs a turn itself and holds the lock only for single steps.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicI64, AtomicUsize, Ordering},
+    },
+    time::Duration,
 };
 
 use async_trait::async_trait;
@@ -16,10 +19,11 @@ use weirgate_sdk::Stop;
 
 use super::{
     fair::{Batch, Expired, Next, Policy, Pushed, Scheduler, Stats, Wanted},
+    lane::Lane,
     permits::ProviderPermits,
 };
 use crate::{
-    clock::{Clock, Tick},
+    clock::{Clock, Tick, micros},
     inbound::{
         keying::filter,
         queue::{Entry, Kind, QueueKey},
@@ -35,8 +39,9 @@ const MAX_COMMANDS: usize = 512;
 /// Runs what the dispatcher starts.
 #[async_trait]
 pub trait Runner: Send + Sync + 'static {
-    /// Runs a batch to its end. Never panics outside of the turn that it guards.
-    async fn run(&self, batch: Batch);
+    /// Runs a batch to its end. `permit` names the provider for whose next request a permit is held. Never
+    /// panics outside of the turn that it guards.
+    async fn run(&self, batch: Batch, permit: Option<String>);
 }
 
 /// The scheduler with everything around it.
@@ -44,10 +49,13 @@ pub struct Dispatch {
     scheduler: Mutex<Scheduler>,
     changed: Arc<Notify>,
     permits: Arc<ProviderPermits>,
-    provider: String,
+    providers: Vec<String>,
+    patience: Duration,
     max_in_flight: usize,
     in_flight: AtomicUsize,
     commands: AtomicUsize,
+    /// Messages up to this id were recovered after an unclean stop and are taken singly.
+    single_to: AtomicI64,
     clock: Clock,
     store: Arc<dyn Store>,
     tasks: TaskTracker,
@@ -67,8 +75,10 @@ pub struct Parts {
     pub policy: Policy,
     /// Model turns at once.
     pub max_in_flight: usize,
-    /// The provider of the first chat model, whose limit decides when a turn may start.
-    pub provider: String,
+    /// The providers of the chat models in order, whose limits decide when a turn may start; not empty.
+    pub providers: Vec<String>,
+    /// How long the first provider is waited for while another lets requests in.
+    pub patience: Duration,
     /// The providers' limiters.
     pub permits: Arc<ProviderPermits>,
     /// Notified whenever something may have become runnable.
@@ -87,10 +97,12 @@ impl Dispatch {
             scheduler: Mutex::new(Scheduler::new(parts.policy)),
             changed: parts.changed,
             permits: parts.permits,
-            provider: parts.provider,
+            providers: parts.providers,
+            patience: parts.patience,
             max_in_flight: parts.max_in_flight,
             in_flight: AtomicUsize::new(0),
             commands: AtomicUsize::new(0),
+            single_to: AtomicI64::new(0),
             clock: parts.clock,
             store: parts.store,
             tasks: TaskTracker::new(),
@@ -109,6 +121,12 @@ impl Dispatch {
     pub fn set_policy(&self, policy: Policy) {
         self.scheduler.lock().set_policy(self.clock.tick(), policy);
         self.changed.notify_one();
+    }
+
+    /// Messages up to `id` were recovered after an unclean stop: those that are still in the store are
+    /// taken singly as well.
+    pub fn single_to(&self, id: i64) {
+        self.single_to.store(id, Ordering::Relaxed);
     }
 
     /// Takes a waiting message out.
@@ -137,7 +155,12 @@ impl Dispatch {
 
     /// Messages that have waited too long, at most `limit`.
     pub fn take_expired(&self, limit: usize) -> Vec<Expired> {
-        self.scheduler.lock().take_expired(self.clock.tick(), limit)
+        let expired = self.scheduler.lock().take_expired(self.clock.tick(), limit);
+        if !expired.is_empty() {
+            // There may be room now for what was held back.
+            self.changed.notify_one();
+        }
+        expired
     }
 
     /// Starts turns until `stop`.
@@ -145,8 +168,8 @@ impl Dispatch {
         while !stop.is_stopped() {
             self.refill();
             let until = match self.next() {
-                Ok(batch) => {
-                    self.start(batch, &runner);
+                Ok((batch, provider)) => {
+                    self.start(batch, provider, &runner);
                     continue;
                 }
                 Err(until) => until,
@@ -171,22 +194,43 @@ impl Dispatch {
         self.tasks.wait().await;
     }
 
-    /// The next batch, or when to ask again.
-    fn next(&self) -> Result<Batch, Option<Tick>> {
+    /// The next batch with the provider that would let it in, or when to ask again.
+    fn next(&self) -> Result<(Batch, &str), Option<Tick>> {
         if self.commands.load(Ordering::Acquire) >= MAX_COMMANDS {
             return Err(None);
         }
         let now = self.clock.tick();
         let room = self.in_flight.load(Ordering::Acquire) < self.max_in_flight;
-        let permit = self.permits.earliest(&self.provider);
+        let (permit, provider) = self.provider(now);
         let mut scheduler = self.scheduler.lock();
         match scheduler.next(now, room && permit <= now) {
-            Next::Run(batch) => Ok(batch),
+            Next::Run(batch) => Ok((batch, provider)),
             Next::Wait(until) if room && permit > now => {
                 Err(Some(until.map_or(permit, |until| until.min(permit))))
             }
             Next::Wait(until) => Err(until),
         }
+    }
+
+    /// The provider that the next turn asks first, and when it lets a request in: the first choice, unless
+    /// it is shut for longer than another one is worth.
+    fn provider(&self, now: Tick) -> (Tick, &str) {
+        let at = |provider: &String| self.permits.earliest(provider, now);
+        let patience = now.saturating_add(micros(self.patience));
+        let mut all = self
+            .providers
+            .iter()
+            .map(|provider| (at(provider), provider.as_str()));
+        let Some(first) = all.next() else {
+            return (now, "");
+        };
+        if first.0 <= patience {
+            return first;
+        }
+        all.fold(
+            first,
+            |best, other| if other.0 < best.0 { other } else { best },
+        )
     }
 
     fn count(&self, model: bool) -> &AtomicUsize {
@@ -197,12 +241,11 @@ impl Dispatch {
         }
     }
 
-    fn start(self: &Arc<Self>, batch: Batch, runner: &Arc<dyn Runner>) {
+    fn start(self: &Arc<Self>, batch: Batch, provider: &str, runner: &Arc<dyn Runner>) {
         let model = batch.kind == Kind::Message;
-        if model {
-            // The dispatcher is alone in taking first permits, so what was there a moment ago is there.
-            let _ = self.permits.try_take(&self.provider);
-        }
+        // A retry inside a turn may have been faster; then the new turn waits for its permit like others.
+        let held = model && self.permits.try_take(provider);
+        let permit = held.then(|| provider.to_owned());
         self.count(model).fetch_add(1, Ordering::AcqRel);
         let guard = Started {
             dispatch: Arc::clone(self),
@@ -212,7 +255,7 @@ impl Dispatch {
         let runner = Arc::clone(runner);
         self.tasks.spawn(async move {
             let _guard = guard;
-            runner.run(batch).await;
+            runner.run(batch, permit).await;
         });
     }
 
@@ -239,16 +282,16 @@ impl Dispatch {
         let (entries, more) = match read {
             Ok(rows) => {
                 let more = rows.len() >= limit;
-                (
-                    rows.into_iter()
-                        .filter_map(|row| entry(row, wanted.key, false))
-                        .collect(),
-                    more,
-                )
+                let single_to = self.single_to.load(Ordering::Relaxed);
+                let entries = rows.into_iter().map(|row| {
+                    let single = row.id <= single_to;
+                    passed_on(row, wanted.key, single)
+                });
+                (entries.collect(), more)
             }
             Err(error) => {
                 tracing::error!(%error, "waiting messages could not be read; trying again");
-                tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+                tokio::time::sleep(Duration::from_secs(1)).await;
                 (Vec::new(), true)
             }
         };
@@ -262,10 +305,18 @@ impl Dispatch {
 /// The entry of a stored message; `None` for control commands, which are never queued.
 #[must_use]
 pub fn entry(row: Waiting, key: QueueKey, single: bool) -> Option<Entry> {
-    let Route::Queued(kind, lane) = Route::from_code(row.route) else {
-        return None;
+    let control = Route::from_code(row.route) == Route::Control;
+    (!control).then(|| passed_on(row, key, single))
+}
+
+/// The entry of any stored message. Control commands look like commands in a slot of their own, which a
+/// refill passes over: the reading goes on behind them.
+fn passed_on(row: Waiting, key: QueueKey, single: bool) -> Entry {
+    let (kind, lane) = match Route::from_code(row.route) {
+        Route::Queued(kind, lane) => (kind, lane),
+        Route::Control => (Kind::Now, Lane::Control),
     };
-    Some(Entry {
+    Entry {
         id: row.id,
         key,
         account: row.account,
@@ -276,7 +327,7 @@ pub fn entry(row: Waiting, key: QueueKey, single: bool) -> Option<Entry> {
         priority: row.priority,
         single,
         body: Some(row.body),
-    })
+    }
 }
 
 /// Gives back what a turn holds, also when it panics or is cancelled.
@@ -299,7 +350,7 @@ impl Drop for Started {
 /// Puts the scheduler's figures into the metrics.
 pub fn observe(dispatch: &Dispatch) {
     let stats = dispatch.stats();
-    for lane in super::lane::Lane::ALL {
+    for lane in Lane::ALL {
         metrics::queue_depth(
             lane.index(),
             stats.waiting.get(lane.index()).copied().unwrap_or(0),

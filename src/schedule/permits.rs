@@ -76,10 +76,10 @@ impl ProviderPermits {
         }
     }
 
-    /// When a new turn could get its first permit. Turns under way that wait for one go first.
+    /// When a new turn could get its first permit, `now` or later. Turns under way that wait for one go
+    /// first.
     #[must_use]
-    pub fn earliest(&self, provider: &str) -> Tick {
-        let now = self.clock.tick();
+    pub fn earliest(&self, provider: &str, now: Tick) -> Tick {
         let Some(provider) = self.providers.get(provider) else {
             return now;
         };
@@ -124,6 +124,15 @@ impl Permits for ProviderPermits {
             tokio::time::sleep_until(at).await;
         }
         self.changed.notify_one();
+    }
+
+    fn wait(&self, name: &str) -> Duration {
+        let now = self.clock.tick();
+        let earliest = self
+            .providers
+            .get(name)
+            .map_or(now, |provider| provider.limiter.lock().earliest(now));
+        Duration::from_micros(earliest.saturating_sub(now))
     }
 
     fn rate_limited(&self, name: &str, retry_after: Option<Duration>) {

@@ -21,6 +21,9 @@ pub trait Permits: Send + Sync {
     /// Waits until one more request may be sent to the provider.
     async fn acquire(&self, provider: &str);
 
+    /// How long a request to the provider would have to wait now.
+    fn wait(&self, provider: &str) -> Duration;
+
     /// The provider asked to slow down; everybody who uses it waits.
     fn rate_limited(&self, provider: &str, retry_after: Option<Duration>);
 
@@ -137,7 +140,7 @@ impl fmt::Debug for Chain {
 struct Run<'a> {
     request: &'a ChatRequest,
     permits: &'a dyn Permits,
-    permit_held: bool,
+    permit: Option<&'a str>,
     listener: &'a mut dyn Listener,
     random: &'a (dyn Fn() -> f64 + Send + Sync),
     attempts: u32,
@@ -156,8 +159,9 @@ impl Chain {
         &self.models
     }
 
-    /// Asks until a model has answered completely or none is left. `first_permit_held`: the
-    /// caller already holds the permit for the first request to the first model. `random` gives
+    /// Asks until a model has answered completely or none is left. `permit`: the provider for
+    /// whose next request the caller already holds a permit. A model whose provider lets nobody in
+    /// for longer than the longest delay is passed over while there are others. `random` gives
     /// numbers from 0 to 1 for the delays. Dropping the future cancels the request under way.
     ///
     /// # Errors
@@ -167,15 +171,14 @@ impl Chain {
         &self,
         request: &ChatRequest,
         permits: &dyn Permits,
-        first_permit_held: bool,
+        permit: Option<&str>,
         listener: &mut dyn Listener,
         random: &(dyn Fn() -> f64 + Send + Sync),
     ) -> Result<Completion, ChainError> {
-        let permit_held = first_permit_held;
         let mut run = Run {
             request,
             permits,
-            permit_held,
+            permit,
             listener,
             random,
             attempts: 0,
@@ -183,6 +186,16 @@ impl Chain {
         let mut failures = Vec::new();
         for (at, model) in self.models.iter().enumerate() {
             let others_left = at + 1 < self.models.len();
+            if others_left && run.is_shut(model.as_ref(), &self.recovery) {
+                failures.push(Failure {
+                    model: model.name().to_owned(),
+                    error: ModelError::new(
+                        ErrorClass::RateLimit,
+                        "the provider lets nobody in now",
+                    ),
+                });
+                continue;
+            }
             match run
                 .with_retries(model.as_ref(), &self.recovery, others_left)
                 .await
@@ -208,6 +221,12 @@ impl Chain {
 }
 
 impl Run<'_> {
+    /// Whether asking this model would mean to wait for longer than another one is worth.
+    fn is_shut(&self, model: &dyn Model, recovery: &Recovery) -> bool {
+        let held = self.permit == Some(model.provider());
+        !held && self.permits.wait(model.provider()) > recovery.max_backoff
+    }
+
     async fn with_retries(
         &mut self,
         model: &dyn Model,
@@ -216,7 +235,11 @@ impl Run<'_> {
     ) -> Result<Completion, ModelError> {
         let mut retried: Vec<ErrorClass> = Vec::new();
         loop {
-            if !std::mem::take(&mut self.permit_held) {
+            if self
+                .permit
+                .take_if(|held| *held == model.provider())
+                .is_none()
+            {
                 self.permits.acquire(model.provider()).await;
             }
             self.attempts += 1;

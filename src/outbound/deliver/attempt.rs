@@ -74,7 +74,12 @@ impl Shared {
         loop {
             match self.wait(part, frozen).await {
                 Ok(()) => {}
-                Err(outcome) => return outcome,
+                Err(outcome) => {
+                    if tried.intent_written && tried.doubts == reply.doubts {
+                        self.untried(part, &outcome).await;
+                    }
+                    return outcome;
+                }
             }
             if !tried.intent_written && !self.write_intent(reply.id, part.index).await {
                 // The store is away. Nothing may be sent that it does not know of.
@@ -103,9 +108,18 @@ impl Shared {
                 Next::Plain => tried.format = Format::Plain,
                 Next::Doubtful => {
                     self.note(reply.turn, reply.id, Reason::SendUnknown);
-                    let reason = Reason::SendUnknown.code();
-                    self.settle(reply.id, part.index, ReceiptOutcome::Unknown { reason })
-                        .await;
+                    // The other parts follow, also after a crash; the last one says that it is held.
+                    let outcome = if part.index + 1 < part.count {
+                        ReceiptOutcome::Sent {
+                            message: None,
+                            last: false,
+                        }
+                    } else {
+                        ReceiptOutcome::Unknown {
+                            reason: Reason::SendUnknown.code(),
+                        }
+                    };
+                    self.settle(reply.id, part.index, outcome).await;
                     return Outcome::Doubtful;
                 }
                 Next::GiveUp(reason) => {
@@ -136,6 +150,21 @@ impl Shared {
                     .await;
                 Err(Outcome::GivenUp)
             }
+        }
+    }
+
+    /// A part whose intent was written with its answer is not in doubt when the gateway stops before it was
+    /// tried at all.
+    async fn untried(&self, part: &Part<'_>, outcome: &Outcome) {
+        if matches!(outcome, Outcome::Stopped) {
+            let due_at = self.clock.now();
+            let reason = Reason::ShuttingDown.code();
+            self.settle(
+                part.reply.id,
+                part.index,
+                ReceiptOutcome::Retry { due_at, reason },
+            )
+            .await;
         }
     }
 
@@ -216,6 +245,7 @@ impl Shared {
             return;
         }
         tried.intent_written = false;
+        self.note(part.reply.turn, part.reply.id, Reason::SendRetried);
         let after = match error {
             SendError::RateLimited { after, .. } => millis(*after),
             _ => 0,

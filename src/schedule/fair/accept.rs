@@ -1,8 +1,8 @@
 //! What changes the waiting entries from outside: push, recall, edit, cancel.
 //! Owns the overflow rules. Never drops what was taken, and never drops without counting.
 
-use super::policy::{Overflow, Pushed};
 use super::Scheduler;
+use super::policy::{Overflow, Pushed};
 use crate::inbound::queue::{Entry, Kind, QueueKey, Room, State, shrink};
 use crate::schedule::bucket::Tick;
 

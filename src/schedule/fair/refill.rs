@@ -79,7 +79,12 @@ impl Scheduler {
             return;
         };
         for entry in entries {
-            if entry.kind == Kind::Now || entry.id <= hold.after || entry.key != key {
+            if entry.id <= hold.after || entry.key != key {
+                continue;
+            }
+            if entry.kind == Kind::Now {
+                // It has its own slot; the reading must get past it.
+                hold.after = entry.id;
                 continue;
             }
             let waiting = self.backlog.queues[queue].list.len;

@@ -215,10 +215,12 @@ impl Writer {
         Ok(None)
     }
 
+    /// Says 0 and writes nothing if the message has ended meanwhile, for example because it was recalled.
     fn begin(&self, begin: &Begin) -> rusqlite::Result<u32> {
         self.connection
             .prepare_cached(
-                "INSERT INTO turn (id, attempt, state, started_at) VALUES (?1, 1, ?2, ?3)
+                "INSERT INTO turn (id, attempt, state, started_at)
+                 SELECT ?1, 1, ?2, ?3 WHERE NOT EXISTS (SELECT 1 FROM ended WHERE id = ?1)
                  ON CONFLICT (id) DO UPDATE SET attempt = attempt + 1, state = excluded.state,
                      reason = NULL, started_at = excluded.started_at, ended_at = NULL
                  RETURNING attempt",
@@ -226,6 +228,8 @@ impl Writer {
             .query_row(params![begin.turn, code::RUNNING, begin.at], |row| {
                 row.get(0)
             })
+            .optional()
+            .map(Option::unwrap_or_default)
     }
 
     fn finish(&mut self, finish: &Finish) -> rusqlite::Result<Vec<i64>> {

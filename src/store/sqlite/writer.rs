@@ -61,6 +61,7 @@ pub struct Writer {
     pub(super) retention: Retention,
     pub(super) shared: Arc<Shared>,
     pub(super) sweep: Sweep,
+    opened_at: i64,
     logged: bool,
     last_stop: Option<LastStop>,
     _lock: File,
@@ -90,6 +91,7 @@ impl Writer {
             retention: options.retention,
             shared,
             sweep: Sweep::default(),
+            opened_at: (options.now)(),
             logged: true,
             last_stop: None,
             _lock: lock,
@@ -269,12 +271,31 @@ impl Writer {
             .ids
             .save(&self.connection)
             .and_then(|()| match self.last_stop {
-                Some(_) => set_meta(&self.connection, "stop", "clean"),
+                Some(_) => self
+                    .forgive_turns()
+                    .and_then(|()| set_meta(&self.connection, "stop", "clean")),
                 None => Ok(()),
             });
         if let Err(error) = marked.and_then(|()| self.checkpoint("TRUNCATE")) {
             tracing::warn!(%error, "the store was not closed cleanly");
         }
+    }
+}
+
+impl Writer {
+    /// A turn that a clean stop cut short was no failed attempt.
+    fn forgive_turns(&self) -> rusqlite::Result<()> {
+        self.connection
+            .execute(
+                "UPDATE turn SET attempt = attempt - 1
+                 WHERE id > ?1 AND state = ?2 AND attempt > 0 AND started_at >= ?3",
+                params![
+                    self.shared.inbox_floor.load(Ordering::Relaxed),
+                    super::code::RUNNING,
+                    self.opened_at
+                ],
+            )
+            .map(drop)
     }
 }
 

@@ -60,15 +60,19 @@ fn failure(kind: ErrorClass) -> ModelError {
 
 /// Writes down what happens, in order; limiter and listener in one log.
 #[derive(Default)]
-struct Log(Mutex<Vec<String>>);
+struct Log {
+    lines: Mutex<Vec<String>>,
+    /// Providers that let nobody in, and for how long.
+    shut: std::collections::HashMap<String, Duration>,
+}
 
 impl Log {
     fn add(&self, line: String) {
-        self.0.lock().unwrap().push(line);
+        self.lines.lock().unwrap().push(line);
     }
 
     fn lines(&self) -> Vec<String> {
-        self.0.lock().unwrap().clone()
+        self.lines.lock().unwrap().clone()
     }
 }
 
@@ -76,6 +80,10 @@ impl Log {
 impl Permits for Log {
     async fn acquire(&self, provider: &str) {
         self.add(format!("acquire {provider}"));
+    }
+
+    fn wait(&self, provider: &str) -> Duration {
+        self.shut.get(provider).copied().unwrap_or_default()
     }
 
     fn rate_limited(&self, provider: &str, retry_after: Option<Duration>) {
@@ -119,6 +127,11 @@ struct Ran {
 }
 
 async fn run(models: &[Arc<Scripted>], held: bool) -> Ran {
+    run_with(models, held, Log::default()).await
+}
+
+async fn run_with(models: &[Arc<Scripted>], held: bool, log: Log) -> Ran {
+    let held = held.then(|| models[0].provider().to_owned());
     let models = models
         .iter()
         .map(|model| model.clone() as Arc<dyn Model>)
@@ -136,13 +149,14 @@ async fn run(models: &[Arc<Scripted>], held: bool) -> Ran {
         temperature: None,
         turn: "t".to_owned(),
     };
-    let log = Log::default();
     let mut shown = Shown {
         log: &log,
         text: String::new(),
     };
     let started = Instant::now();
-    let result = chain.run(&request, &log, held, &mut shown, &|| 1.0).await;
+    let result = chain
+        .run(&request, &log, held.as_deref(), &mut shown, &|| 1.0)
+        .await;
     let shown = shown.text;
     Ran {
         result,
@@ -158,6 +172,25 @@ async fn a_permit_held_already_is_not_asked_for_again() {
     assert_eq!(ran.log, ["attempt 1 p/a", "text done", "ok p"]);
     let ran = run(&[model("p/a", vec![])], false).await;
     assert_eq!(ran.log[0], "acquire p");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_provider_that_lets_nobody_in_is_passed_over_while_there_is_another() {
+    let hour = Duration::from_secs(3600);
+    let shut = |names: &[&str]| Log {
+        shut: names
+            .iter()
+            .map(|name| ((*name).to_owned(), hour))
+            .collect(),
+        ..Log::default()
+    };
+    let two = || [model("p/a", vec![]), model("q/b", vec![])];
+    let ran = run_with(&two(), false, shut(&["p"])).await;
+    assert_eq!(ran.log[..2], ["acquire q", "attempt 1 q/b"]);
+    let ran = run_with(&two(), true, shut(&["p"])).await;
+    assert_eq!(ran.log[0], "attempt 1 p/a", "its permit is held already");
+    let ran = run_with(&two(), false, shut(&["p", "q"])).await;
+    assert_eq!(ran.log[0], "acquire q", "the last one is waited for");
 }
 
 #[tokio::test(start_paused = true)]

@@ -255,7 +255,7 @@ async fn a_repeated_request_does_not_repeat_the_text() {
     let asked = request(vec![message(Role::User, "hi")]);
     let mut screen = Screen::default();
     let answer = chain
-        .run(&asked, &Open, true, &mut screen, &|| 0.0)
+        .run(&asked, &Open, Some("p"), &mut screen, &|| 0.0)
         .await
         .unwrap();
     assert_eq!(

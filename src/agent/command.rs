@@ -1,0 +1,74 @@
+//! Commands as turns: found, allowed, run.
+//!
+//! Owns the decision in front of every command. What a command does is in its own file.
+
+use super::{
+    Agent,
+    ending::Ending,
+    turn::{Input, Turn},
+};
+use crate::{
+    command::{Call, Parsed, Site, parse},
+    i18n::Text,
+    inbound::body,
+    outbound::strategy::Strategy,
+    permission::{AuditEvent, decide},
+    reason::Reason,
+    store::StoreError,
+};
+
+impl Agent {
+    /// Runs a command.
+    pub(super) async fn command(&self, input: &Input, turn: &Turn) -> Result<Ending, StoreError> {
+        let text = body::own_text(turn.body());
+        let (command, arguments) = match parse(&text) {
+            Parsed::Command(command, arguments) => (command, arguments),
+            Parsed::Unknown(name) => {
+                let text = Text::UnknownCommand(name.to_owned()).render(turn.language);
+                return Ok(Ending::failed(text, Reason::UnknownCommand));
+            }
+            Parsed::Text => {
+                // Journaled as a command by a version that knew more of them.
+                let text = Text::UnknownCommand(String::new()).render(turn.language);
+                return Ok(Ending::failed(text, Reason::UnknownCommand));
+            }
+        };
+        let site = Site {
+            chat: turn.body().chat(),
+            account: input.account,
+            conversation: input.conversation,
+            own_history: turn.scope.person != 0,
+        };
+        let (capability, scope) = command.needs(arguments, site);
+        let proof = match decide(turn.actor, capability, scope, self.clock.now()) {
+            Ok(proof) => proof,
+            Err(denial) => {
+                let text = Text::Denied.render(turn.language);
+                let name = command.spec().name.to_owned();
+                let record = denial.record(AuditEvent::CommandBlocked, name, input.turn);
+                let mut ending = Ending::failed(text, Reason::PermissionDenied);
+                ending.effects.push(record.into());
+                return Ok(ending);
+            }
+        };
+        let call = Call {
+            arguments,
+            language: turn.language,
+            actor: turn.actor,
+            proof,
+            turn: input.turn,
+            site,
+            conversation: &turn.conversation,
+            person: &turn.person,
+            body: turn.body(),
+        };
+        let done = command.run(call, &self.desk).await?;
+        let strategy = Some(Strategy::Full);
+        Ok(Ending {
+            effects: done.effects,
+            also_ends: done.also_ends,
+            strategy,
+            ..Ending::done(done.text)
+        })
+    }
+}
