@@ -12,4 +12,5 @@ pub mod notice;
 pub mod queue;
 pub mod recover;
 pub mod route;
+pub mod sent;
 pub mod sweep;

@@ -219,6 +219,10 @@ pub trait Store: Send + Sync {
         before: i64,
     ) -> Result<Option<Fate>, StoreError>;
 
+    /// Where and under which platform ids the newest answers were sent, at most `limit`, oldest first.
+    async fn sent_lately(&self, limit: usize)
+    -> Result<Vec<(ConversationKey, String)>, StoreError>;
+
     /// Past messages of a conversation that is shown from the store, oldest first: those before the id
     /// `before`, which is the smallest id of the page after this one. A message and the answer of the same id
     /// are never in two pages, so there may be one row more than `limit`.

@@ -27,6 +27,7 @@ use crate::{
         keying::Keying,
         notice::Notices,
         recover::recover,
+        sent::{self, SentMessages},
         sweep::Sweep,
     },
     outbound::{
@@ -88,6 +89,7 @@ struct Shared {
     keying: Keying,
     traces: Arc<Traces>,
     directory: Arc<Directory>,
+    sent: Arc<SentMessages>,
     running: Arc<Running>,
     connections: Arc<Connections>,
     hooks: Hooks,
@@ -153,6 +155,7 @@ impl Core {
         let traces = Arc::new(Traces::default());
         let directory = Arc::new(Directory::new(Arc::clone(&store)));
         let hooks = Hooks::default();
+        let sent = Arc::new(SentMessages::default());
         let changed = Arc::new(Notify::new());
         let limiters = translate::limiters(config);
         let permits = Arc::new(ProviderPermits::new(clock, limiters, Arc::clone(&changed)));
@@ -172,6 +175,7 @@ impl Core {
             directory: Arc::clone(&directory),
             traces: Arc::clone(&traces),
             clock,
+            sent: Arc::clone(&sent),
             output: config.output.clone(),
             hooks: hooks.clone(),
             stop: signals.deliver.clone(),
@@ -182,6 +186,7 @@ impl Core {
             keying: Keying::from(&config.input_buffer),
             traces,
             directory,
+            sent,
             running: Arc::default(),
             connections: Arc::new(Mutex::new(BTreeMap::new())),
             hooks,
@@ -246,6 +251,11 @@ impl Core {
             );
         }
         let mut tasks = JoinSet::new();
+        // Beside the start: it only helps to recognise replies to older answers.
+        tasks.spawn(remember_sent(
+            Arc::clone(&shared.store),
+            Arc::clone(&shared.sent),
+        ));
         let runner: Arc<Agent> = Arc::clone(&self.agent);
         tasks.spawn(Arc::clone(&shared.dispatch).run(runner, self.signals.dispatch));
         tasks.spawn(self.sweep.run(self.signals.sweep));
@@ -318,6 +328,7 @@ impl Shared {
             traces: Arc::clone(&self.traces),
             notices: Arc::clone(notices),
             running: Arc::clone(&self.running),
+            sent: Arc::clone(&self.sent),
             hooks: self.hooks.clone(),
             accounts,
             keying: self.keying,
@@ -371,6 +382,17 @@ impl Live {
     /// Closes the store, which marks the stop as clean.
     pub async fn close(self) {
         self.store.close().await;
+    }
+}
+
+async fn remember_sent(store: Arc<dyn Store>, sent: Arc<SentMessages>) {
+    match store.sent_lately(sent::REMEMBERED.get()).await {
+        Ok(messages) => {
+            for (conversation, message) in messages {
+                sent.remember(&conversation, &message.as_str().into());
+            }
+        }
+        Err(error) => tracing::warn!(%error, "earlier answers are not recognised in replies"),
     }
 }
 

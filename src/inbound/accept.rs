@@ -4,42 +4,49 @@
 //! journal, on the journal's own thread. A batch is accepted whole or not at all.
 
 mod change;
+mod plan;
 
 use std::{collections::HashMap, sync::Arc};
 
 use async_trait::async_trait;
 use tokio::{
     runtime::Handle,
-    sync::{OwnedSemaphorePermit, Semaphore},
+    sync::{
+        OwnedSemaphorePermit, Semaphore,
+        mpsc::{self, error::TrySendError},
+    },
 };
 use weirgate_sdk::{
-    AccountName, Batch, ChatKind, Connection, Cursor, Event, InboundMessage, Ingress, NotAccepted,
-    Outcome, Platform, Receipt, ReceiptSlot, Stop, Transcript, Via,
+    AccountName, Batch, Connection, Cursor, InboundMessage, Ingress, NotAccepted, Outcome,
+    Platform, Receipt, ReceiptSlot, Stop, Transcript,
 };
 
 use super::{
     addressing::Addressing,
-    body,
     keying::Keying,
     notice::{Notices, Subject},
-    queue::{Entry, Kind},
+    queue::Entry,
     route::Route,
+    sent::SentMessages,
 };
 use crate::{
-    agent::{Agent, history::Content},
-    clock::{Clock, millis},
-    command::{Parsed, When, desk::Connections, parse},
+    agent::Agent,
+    clock::Clock,
+    command::desk::Connections,
     directory::Directory,
     hook::Hooks,
     reason::Reason,
-    schedule::{dispatch::Dispatch, fair::Pushed, lane::Lane},
-    store::{self, Accept, Accepted, Ambient, History, Store, StoreError, Waiting, Write},
+    schedule::{dispatch::Dispatch, fair::Pushed},
+    store::{Accepted, Store, StoreError, Waiting, Write},
     telemetry::metrics,
     trace::Traces,
 };
 
 /// Events whose receipts may be open at once; adapters wait beyond that.
 const MAX_OPEN: usize = 16_384;
+
+/// Batches with edits or recalls that wait to be carried out.
+const MAX_CHANGES: usize = 1_024;
 
 /// What an account adds to acceptance.
 #[derive(Debug, Clone)]
@@ -66,6 +73,8 @@ pub struct Parts {
     pub notices: Arc<Notices>,
     /// Turns under way.
     pub running: Arc<crate::agent::running::Running>,
+    /// What the gateway sent lately.
+    pub sent: Arc<SentMessages>,
     /// Plug-ins.
     pub hooks: Hooks,
     /// The rules of each account.
@@ -99,6 +108,15 @@ impl std::fmt::Debug for Intake {
 struct Shared {
     parts: Parts,
     runtime: Handle,
+    changes: mpsc::Sender<Changes>,
+}
+
+/// Changes of one batch, with what is told when they are carried out.
+struct Changes {
+    steps: Vec<Step>,
+    outcomes: Vec<Outcome>,
+    slot: ReceiptSlot,
+    _open: Open,
 }
 
 /// The place of a batch among the open ones.
@@ -131,12 +149,16 @@ impl Intake {
     /// The intake. Must be called inside of the runtime.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
-        let shared = Shared {
+        let (changes, queue) = mpsc::channel(MAX_CHANGES);
+        let shared = Arc::new(Shared {
             parts,
             runtime: Handle::current(),
-        };
+            changes,
+        });
+        // Ends when the intake is gone, because it holds no sender of its own.
+        tokio::spawn(change::in_order(Arc::downgrade(&shared), queue));
         Self {
-            shared: Arc::new(shared),
+            shared,
             open: Arc::new(Semaphore::new(MAX_OPEN)),
         }
     }
@@ -244,88 +266,6 @@ impl Shared {
             .await;
     }
 
-    /// What is to be done with an event. Messages that are to be journaled are put into `messages`.
-    fn plan(
-        &self,
-        event: Event,
-        rules: &AccountRules,
-        messages: &mut Vec<Accept>,
-        ambient: &mut Vec<Ambient>,
-    ) -> Step {
-        match event {
-            Event::Message(message) => self.plan_message(*message, rules, messages, ambient),
-            Event::Edited(message) => Step::Edit(message),
-            Event::Deleted {
-                conversation,
-                message,
-            } => Step::Delete(conversation, message),
-            Event::StopPressed {
-                conversation,
-                sender,
-            } => Step::Stop(conversation, sender.key),
-            Event::MemberJoined { .. }
-            | Event::MemberLeft { .. }
-            | Event::RoleChanged { .. }
-            | Event::ConversationMigrated { .. }
-            | Event::BotAdded { .. }
-            | Event::BotRemoved { .. }
-            | Event::Other { .. } => Step::Ended(Outcome::Ignored),
-        }
-    }
-
-    fn plan_message(
-        &self,
-        message: InboundMessage,
-        rules: &AccountRules,
-        messages: &mut Vec<Accept>,
-        ambient: &mut Vec<Ambient>,
-    ) -> Step {
-        let ignore = |reason| {
-            self.parts.traces.count(reason);
-            Step::Ended(Outcome::Ignored)
-        };
-        if message.sender.is_bot {
-            return ignore(Reason::OtherBot);
-        }
-        if message.is_empty() && !message.mentions_bot {
-            return ignore(Reason::EmptyMessage);
-        }
-        let text = message.own_text();
-        let parsed = parse(&text);
-        let known = matches!(parsed, Parsed::Command(..)) || message.via != Via::Text;
-        if !rules.addressing.is_addressed(&message, &text, known) {
-            if self.parts.ambient {
-                ambient.push(ambient_row(&message));
-            }
-            return ignore(Reason::NotAddressed);
-        }
-        let Some(message) = self.parts.hooks.before_queue(message) else {
-            return Step::Ended(Outcome::Ignored);
-        };
-        let route = route(parsed, body::is_too_large(&message));
-        let body = body::encode(&message);
-        let at = self.parts.clock.now();
-        let known = Known {
-            conversation: message.conversation.clone(),
-            person: message.sender.key.clone(),
-            route,
-            body: body.clone(),
-            at,
-        };
-        messages.push(Accept {
-            conversation: message.conversation,
-            person: message.sender.key,
-            event: message.dedupe.key,
-            event_until: at.saturating_add(millis(message.dedupe.lifetime)),
-            at,
-            route: route.code(),
-            priority: 0,
-            shown: rules.shown,
-            body,
-        });
-        Step::Accepted(Box::new(known))
-    }
-
     /// The batch is journaled: queue its messages in order. Runs on the journal's thread.
     fn accepted(
         self: &Arc<Self>,
@@ -355,15 +295,18 @@ impl Shared {
             slot.resolve(Ok(outcomes));
             return;
         }
-        let shared = Arc::clone(self);
-        let permit = Arc::clone(permit);
-        self.runtime.spawn(async move {
-            let _open = permit;
-            for change in changes {
-                shared.change(change).await;
-            }
-            slot.resolve(Ok(outcomes));
-        });
+        let changes = Changes {
+            steps: changes,
+            outcomes,
+            slot,
+            _open: Arc::clone(permit),
+        };
+        if let Err(full) = self.changes.try_send(changes) {
+            // What was accepted stays accepted; the adapter hands the batch in again.
+            let (TrySendError::Full(changes) | TrySendError::Closed(changes)) = full;
+            let busy = "too many edits and recalls wait".to_owned();
+            changes.slot.resolve(Err(NotAccepted::Store(busy)));
+        }
     }
 
     fn queue(self: &Arc<Self>, row: Accepted, known: Known, permit: &Open) -> Outcome {
@@ -412,10 +355,15 @@ impl Shared {
                 parts.traces.note(row.id, Reason::HeldBack, known.at);
                 Outcome::Accepted(row.id)
             }
-            Pushed::Displaced(ids) => {
-                parts
-                    .notices
-                    .add(subject(Reason::QueueFullDroppedOldest), &ids);
+            Pushed::Displaced(displaced) => {
+                for gone in displaced {
+                    let subject = Subject {
+                        conversation: gone.conversation,
+                        person: gone.person,
+                        reason: Reason::QueueFullDroppedOldest,
+                    };
+                    parts.notices.add(subject, &[gone.id]);
+                }
                 Outcome::Accepted(row.id)
             }
             Pushed::Refused => {
@@ -446,40 +394,6 @@ impl Shared {
             let _open = permit;
             agent.control(waiting).await;
         });
-    }
-}
-
-/// How a message is queued.
-fn route(parsed: Parsed<'_>, too_large: bool) -> Route {
-    match parsed {
-        Parsed::Command(command, _) => match command.spec().when {
-            When::Control => Route::Control,
-            When::Now => Route::Queued(Kind::Now, Lane::Command),
-            When::InOrder => Route::Queued(Kind::InOrder, Lane::Command),
-        },
-        Parsed::Unknown(_) => Route::Queued(Kind::Now, Lane::Command),
-        Parsed::Text if too_large => Route::Queued(Kind::Now, Lane::Command),
-        Parsed::Text => Route::Queued(Kind::Message, Lane::Direct),
-    }
-}
-
-fn ambient_row(message: &InboundMessage) -> Ambient {
-    let text = body::decode(&body::encode(message)).map(|body| body::text_for_model(&body));
-    let name = if message.chat == ChatKind::Group {
-        message.sender.name.as_str()
-    } else {
-        ""
-    };
-    let content = Content::person(name, text.unwrap_or_default());
-    let row = History {
-        role: store::Role::Ambient,
-        turn: 0,
-        at: message.received_at,
-        parts: content.encode(),
-    };
-    Ambient {
-        conversation: message.conversation.clone(),
-        row,
     }
 }
 

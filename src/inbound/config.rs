@@ -35,7 +35,7 @@ pub struct InputBuffer {
     pub max_message_age: Duration,
     /// What gives way when a queue is full.
     pub overflow_strategy: OverflowStrategy,
-    /// What the notice about dropped messages begins with; may be empty.
+    /// What the model is told in front of the next message when messages were dropped; may be empty.
     pub overflow_hint: String,
     /// One queue for each user.
     pub per_user_queue: bool,

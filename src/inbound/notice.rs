@@ -116,16 +116,9 @@ impl Notices {
         self.bursts.lock().due(self.clock.tick(), all)
     }
 
-    /// Puts a report back whose writing failed.
+    /// Puts a report back whose writing failed. Its messages were counted when they were added.
     pub fn put_back(&self, report: Report) {
-        let now = self.clock.tick();
-        let mut bursts = self.bursts.lock();
-        bursts.add(report.subject, &report.ids, now);
-        if let Some(burst) = bursts.open.get_mut(&report.subject)
-            && let Some(total) = report.total
-        {
-            burst.total = burst.total.max(total);
-        }
+        self.bursts.lock().put_back(report, self.clock.tick());
     }
 }
 
@@ -155,6 +148,20 @@ impl Bursts {
                 total: None,
             });
         }
+    }
+
+    fn put_back(&mut self, report: Report, now: Tick) {
+        let new = || Burst {
+            ids: Vec::new(),
+            total: 0,
+            first: now,
+            last: now,
+        };
+        let burst = self.open.entry(report.subject).or_insert_with(new);
+        // Of a burst that goes on, the total is still in the burst.
+        burst.total += report.total.unwrap_or(0);
+        burst.ids.splice(0..0, report.ids);
+        burst.last = now;
     }
 
     fn due(&mut self, now: Tick, all: bool) -> Vec<Report> {
@@ -246,6 +253,29 @@ mod tests {
             told += report.total.unwrap_or(0);
         }
         assert_eq!((ended, told), (5_000, 5_000));
+    }
+
+    #[test]
+    fn what_could_not_be_written_is_counted_once() {
+        let mut bursts = Bursts::default();
+        bursts.add(subject(1), &[1, 2], 0);
+        let failed = bursts.due(QUIET, false).remove(0);
+        bursts.add(subject(1), &[3], QUIET + 1);
+        bursts.put_back(failed, QUIET + 2);
+        let expected = Report {
+            subject: subject(1),
+            ids: vec![1, 2, 3],
+            total: Some(3),
+        };
+        assert_eq!(bursts.due(u64::MAX, true), [expected]);
+        let many: Vec<i64> = (0..1_500).collect();
+        bursts.add(subject(1), &many, 0);
+        let partial = bursts.due(0, false).remove(0);
+        assert_eq!(partial.total, None);
+        bursts.put_back(partial, 1);
+        let reports = bursts.due(u64::MAX, true);
+        let told: usize = reports.iter().filter_map(|report| report.total).sum();
+        assert_eq!(told, 1_500);
     }
 
     #[test]

@@ -4,9 +4,12 @@
 
 use std::{sync::Arc, time::Duration};
 
-use weirgate_sdk::{Stop, answer::Format};
+use weirgate_sdk::{ConversationKey, Stop, answer::Format};
 
-use super::notice::{Notices, Report, Subject};
+use super::{
+    body,
+    notice::{Notices, Report, Subject},
+};
 use crate::{
     clock::Clock,
     command::lang,
@@ -20,7 +23,7 @@ use crate::{
     },
     reason::Reason,
     schedule::dispatch::{Dispatch, observe},
-    store::{NewReply, ReplyBody, Store, StoreError, Write, commit},
+    store::{Body, NewReply, ReplyBody, Store, StoreError, Write, commit},
     telemetry::metrics,
 };
 
@@ -71,13 +74,20 @@ impl Sweep {
     }
 
     async fn round(&self, last: bool) {
-        for expired in self.dispatch.take_expired(EXPIRED_A_ROUND) {
-            let subject = Subject {
-                conversation: expired.conversation,
-                person: expired.person,
-                reason: Reason::Expired,
-            };
-            self.notices.add(subject, &[expired.id]);
+        loop {
+            let expired = self.dispatch.take_expired(EXPIRED_A_ROUND);
+            for expired in &expired {
+                let subject = Subject {
+                    conversation: expired.conversation,
+                    person: expired.person,
+                    reason: Reason::Expired,
+                };
+                self.notices.add(subject, &[expired.id]);
+            }
+            if expired.len() < EXPIRED_A_ROUND {
+                break;
+            }
+            tokio::task::yield_now().await;
         }
         for report in self.notices.due(last) {
             if let Err(error) = self.write(&report).await {
@@ -93,47 +103,39 @@ impl Sweep {
     async fn write(&self, report: &Report) -> Result<(), StoreError> {
         let now = self.clock.now();
         let notice = match report.total {
-            Some(total) => self.notice(report.subject, total).await?,
+            Some(total) => self.notice(report, total).await?,
             None => None,
         };
-        let json = notice
-            .as_ref()
-            .and_then(|(_, body)| serde_json::to_string(body).ok());
-        let shown = match &notice {
-            Some((key, _)) => self
-                .deliverer
-                .adapter(key)
-                .is_some_and(|adapter| adapter.capabilities(key).transcript),
-            None => false,
-        };
-        let notices: Vec<NewReply> = json
-            .map(|json| NewReply {
-                conversation: report.subject.conversation,
+        let conversation = report.subject.conversation;
+        let sending = self.deliverer.is_free(conversation);
+        let row = notice.as_ref().and_then(|notice| {
+            let json = serde_json::to_string(&notice.body).ok()?;
+            Some(NewReply {
+                conversation,
                 turn: None,
-                sending: true,
-                shown,
+                sending,
+                shown: notice.shown,
                 due_at: now,
                 body: json.into_boxed_str(),
             })
-            .into_iter()
-            .collect();
-        let ends = report.ends(now);
-        let ids = commit(&self.store, |then| Write::End {
+        });
+        let (ends, notices) = (report.ends(now), row.into_iter().collect());
+        let write = |then| Write::End {
             ends,
             notices,
             then,
-        })
-        .await?;
-        if let (Some(id), Some((key, body))) = (ids.first(), notice) {
+        };
+        let ids = commit(&self.store, write).await?;
+        if let (Some(id), Some(notice)) = (ids.first(), notice) {
             let tick = self.clock.tick();
             self.deliverer.push(Reply {
                 id: *id,
-                conversation: report.subject.conversation,
-                key,
+                conversation,
+                key: notice.key,
                 turn: None,
-                body,
+                body: notice.body,
                 part: 0,
-                intent_written: true,
+                intent_written: sending,
                 doubts: 0,
                 since: tick,
                 due: tick,
@@ -142,38 +144,61 @@ impl Sweep {
         Ok(())
     }
 
-    async fn notice(
-        &self,
-        subject: Subject,
-        total: usize,
-    ) -> Result<Option<(Arc<weirgate_sdk::ConversationKey>, ReplyBody)>, StoreError> {
+    async fn notice(&self, report: &Report, total: usize) -> Result<Option<Notice>, StoreError> {
+        let subject = report.subject;
         let key = self.directory.conversation(subject.conversation).await?;
         let person = self.directory.person(subject.person).await?;
         let Some(adapter) = self.deliverer.adapter(&key) else {
             return Ok(None);
         };
-        let tag = self.directory.preference(subject.person, lang::KEY).await?;
-        let language = tag
-            .and_then(|tag| Language::from_tag(&tag))
-            .or(self.language);
+        let bodies: Vec<Body> = self
+            .store
+            .bodies(&report.ids)
+            .await?
+            .into_iter()
+            .flatten()
+            .filter_map(|json| body::decode(&json))
+            .collect();
+        let last = bodies.last();
+        let language = self.language(subject.person, last).await?;
         let text = match subject.reason {
             Reason::Expired => Text::ExpiredMessages(total),
             Reason::QueueFullRefused | Reason::TotalFull => Text::RefusedNewest(total),
             _ => Text::DroppedOldest(total),
         };
         let draft = Draft {
-            text: text.render(language.unwrap_or(Language::Zh)),
+            text: text.render(language),
             format: Format::Plain,
             filtered: false,
         };
         let to = Addressee {
+            answers: bodies.iter().map(|body| body.message.clone()).collect(),
             author: Some(person.encode()),
-            ..Addressee::default()
+            reply_context: last.and_then(|body| body.reply_context.clone()),
         };
+        let shown = adapter.capabilities(&key).transcript;
         let full = Some(Strategy::Full);
-        Ok(self
+        let body = self
             .composer
-            .compose(draft, to, &*adapter, &key, full, &mut || 0.0)
-            .map(|body| (key, body)))
+            .compose(draft, to, &*adapter, &key, full, &mut || 0.0);
+        Ok(body.map(|body| Notice { key, body, shown }))
     }
+
+    /// The language for a person: chosen, configured, heard, or that of the message.
+    async fn language(&self, person: i64, last: Option<&Body>) -> Result<Language, StoreError> {
+        let tag = self.directory.preference(person, lang::KEY).await?;
+        let language = tag
+            .and_then(|tag| Language::from_tag(&tag))
+            .or(self.language)
+            .or_else(|| self.directory.spoken(person))
+            .or_else(|| last.and_then(|body| Language::of_text(&body::own_text(body))));
+        Ok(language.unwrap_or(Language::Zh))
+    }
+}
+
+/// A notice that is composed and not written yet.
+struct Notice {
+    key: Arc<ConversationKey>,
+    body: ReplyBody,
+    shown: bool,
 }

@@ -27,6 +27,7 @@ use crate::{
     clock::{Clock, Tick, micros},
     directory::Directory,
     hook::Hooks,
+    inbound::sent::SentMessages,
     reason::Reason,
     store::{PendingReply, Receipt, ReceiptOutcome, ReplyBody, Store, StoreError, Write},
     telemetry::metrics,
@@ -61,6 +62,8 @@ pub struct Parts {
     pub traces: Arc<Traces>,
     /// The clock.
     pub clock: Clock,
+    /// Told of every message that was sent.
+    pub sent: Arc<SentMessages>,
     /// The settings of output.
     pub output: Output,
     /// Plug-ins.
@@ -75,6 +78,7 @@ struct Shared {
     directory: Arc<Directory>,
     traces: Arc<Traces>,
     clock: Clock,
+    sent: Arc<SentMessages>,
     output: Output,
     hooks: Hooks,
     outbox: Outbox,
@@ -111,6 +115,7 @@ impl Deliverer {
             directory,
             traces,
             clock,
+            sent,
             output,
             hooks,
             stop,
@@ -122,6 +127,7 @@ impl Deliverer {
             directory,
             traces,
             clock,
+            sent,
             output,
             hooks,
             outbox,

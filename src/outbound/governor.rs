@@ -70,7 +70,11 @@ impl Governor {
     /// Takes a token for something cosmetic, such as a preview, but only if one is left afterwards: a
     /// final text never waits for a preview.
     pub fn take_cosmetic(&mut self, conversation: i64, now: Tick) -> bool {
-        let spare = self.check(conversation, 2, now).is_ok();
+        // Where only one token fits there is never one to spare.
+        let lone = |rate: Rate| rate.per_second > 0.0 && rate.burst < 2;
+        let spare = !lone(self.account_rate)
+            && !lone(self.conversation_rate)
+            && self.check(conversation, 2, now).is_ok();
         if spare {
             self.spend(conversation, now);
         }
@@ -79,6 +83,7 @@ impl Governor {
 
     /// The platform demands a pause.
     pub fn freeze(&mut self, conversation: i64, scope: Freeze, after: Duration, now: Tick) {
+        self.sweep(now);
         let until = now.saturating_add(micros(after));
         let budget = match scope {
             Freeze::Account => &mut self.account,

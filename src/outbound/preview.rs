@@ -30,6 +30,7 @@ struct Shown {
 pub struct Board {
     shown: Arc<Mutex<Shown>>,
     changed: Arc<Notify>,
+    ended: Arc<Notify>,
 }
 
 impl Board {
@@ -59,6 +60,7 @@ impl Board {
     fn end(&self) {
         self.shown.lock().ended = true;
         self.changed.notify_one();
+        self.ended.notify_one();
     }
 }
 
@@ -170,7 +172,10 @@ async fn show(board: Board, setting: Setting) {
         if ended {
             break;
         }
-        tokio::time::sleep(interval).await;
+        tokio::select! {
+            () = tokio::time::sleep(interval) => {}
+            () = board.ended.notified() => {}
+        }
         if pushed < visible.len() {
             // What was left out now is shown with what comes next, or at the end.
             board.changed.notify_one();

@@ -16,7 +16,9 @@ mod refill;
 mod settle;
 mod sweep;
 
-pub use policy::{Batch, Expired, Next, Overflow, Policy, Pushed, Stats, Taken, TurnToken, Wanted};
+pub use policy::{
+    Batch, Displaced, Expired, Next, Overflow, Policy, Pushed, Stats, Taken, TurnToken, Wanted,
+};
 
 use super::bucket::{Gcra, Tick, ticks};
 use super::lane::Ladder;

@@ -342,6 +342,15 @@ impl Store for SqliteStore {
             .await
     }
 
+    async fn sent_lately(
+        &self,
+        limit: usize,
+    ) -> Result<Vec<(ConversationKey, String)>, StoreError> {
+        self.readers
+            .ask(async { question::sent_lately(&mut *self.readers.get().await?, limit).await })
+            .await
+    }
+
     async fn shown(
         &self,
         conversation: &ConversationKey,

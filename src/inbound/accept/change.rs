@@ -3,26 +3,48 @@
 //! Owns what they do to messages that wait or run. They are looked at after everything that was
 //! accepted before them is journaled. What has ended is left as it is.
 
-use weirgate_sdk::{ConversationKey, InboundMessage, MessageId, UserKey};
+use std::sync::Weak;
 
-use super::{Shared, Step};
+use tokio::sync::mpsc;
+use weirgate_sdk::{ConversationKey, InboundMessage, MessageId, NotAccepted, UserKey};
+
+use super::{Changes, Shared, Step, plan::route};
 use crate::{
+    command::parse,
     inbound::{body, queue::QueueKey},
     reason::Reason,
     store::{End, EndState, StoreError, Waiting, Write, commit},
 };
 
+/// Carries out changes one after another, in the order in which they were accepted.
+pub(super) async fn in_order(shared: Weak<Shared>, mut queue: mpsc::Receiver<Changes>) {
+    while let Some(changes) = queue.recv().await {
+        let Some(shared) = shared.upgrade() else {
+            return;
+        };
+        let mut result = Ok(changes.outcomes);
+        for step in changes.steps {
+            if let Err(error) = shared.change(step).await {
+                tracing::error!(%error, "an edit, recall or stop could not be carried out");
+                // The adapter hands the batch in again; its messages are then duplicates.
+                result = Err(NotAccepted::Store(error.to_string()));
+                break;
+            }
+        }
+        changes.slot.resolve(result);
+    }
+}
+
 impl Shared {
-    /// Does what a change asks for. A failure is logged: the message then stays as it was.
-    pub(super) async fn change(&self, change: Step) {
-        let done = match change {
+    async fn change(&self, change: Step) -> Result<(), StoreError> {
+        match change {
             Step::Edit(message) => self.edit(&message).await,
             Step::Delete(conversation, message) => self.recall(&conversation, &message).await,
-            Step::Stop(conversation, person) => self.stop(&conversation, &person).await,
+            Step::Stop(conversation, person) => {
+                self.stop(&conversation, &person);
+                Ok(())
+            }
             Step::Ended(_) | Step::Accepted(_) => Ok(()),
-        };
-        if let Err(error) = done {
-            tracing::error!(%error, "an edit, recall or stop could not be carried out");
         }
     }
 
@@ -31,6 +53,11 @@ impl Shared {
         let Some(row) = found else {
             return Ok(());
         };
+        let text = message.own_text();
+        if route(parse(&text), body::is_too_large(message)).code() != row.route {
+            // It would have been queued in another way; the words that were journaled stand.
+            return Ok(());
+        }
         let body = body::encode(message);
         if !self
             .parts
@@ -81,20 +108,17 @@ impl Shared {
             then,
         })
         .await?;
+        // A turn may have taken it meanwhile; it then ends without a word.
+        self.parts.running.recall(row.id);
         Ok(())
     }
 
-    async fn stop(
-        &self,
-        conversation: &ConversationKey,
-        person: &UserKey,
-    ) -> Result<(), StoreError> {
+    fn stop(&self, conversation: &ConversationKey, person: &UserKey) {
         let (directory, running) = (&self.parts.directory, &self.parts.running);
         running.stop_where(|turn_conversation, turn_person| {
             directory.is_conversation(turn_conversation, conversation)
                 && directory.is_person(turn_person, person)
         });
-        Ok(())
     }
 
     async fn find(

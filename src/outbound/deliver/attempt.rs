@@ -262,6 +262,9 @@ impl Shared {
 
     async fn delivered(&self, part: &Part<'_>, message: Option<MessageId>, doubtful: bool) {
         let last = part.index + 1 == part.count;
+        if let Some(message) = &message {
+            self.sent.remember(&part.reply.key, message);
+        }
         let outcome = if last && doubtful {
             ReceiptOutcome::Unknown {
                 reason: Reason::SendUnknown.code(),

@@ -2,7 +2,7 @@
 //! Owns the overflow rules. Never drops what was taken, and never drops without counting.
 
 use super::Scheduler;
-use super::policy::{Overflow, Pushed};
+use super::policy::{Displaced, Overflow, Pushed};
 use crate::inbound::queue::{Entry, Kind, QueueKey, Room, State, shrink};
 use crate::schedule::bucket::Tick;
 
@@ -85,7 +85,7 @@ impl Scheduler {
     }
 
     /// Makes room for one entry: drops one, or as many as a smaller limit asks for.
-    fn drop_oldest(&mut self, queue: u32) -> Vec<i64> {
+    fn drop_oldest(&mut self, queue: u32) -> Vec<Displaced> {
         let mut dropped = Vec::new();
         let mut list = self.backlog.queues[queue].list;
         while dropped.is_empty() || list.len >= self.policy.max_queue_size {
@@ -93,7 +93,11 @@ impl Scheduler {
                 break;
             };
             self.backlog.queues[queue].count_dropped(self.now);
-            dropped.push(node.id);
+            dropped.push(Displaced {
+                id: node.id,
+                conversation: node.conversation,
+                person: node.person,
+            });
         }
         self.backlog.queues[queue].list = list;
         dropped

@@ -58,13 +58,24 @@ impl Policy {
     }
 }
 
+/// An entry that was dropped for a newer one. Where people share a queue it may be anybody's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Displaced {
+    /// Its id.
+    pub id: i64,
+    /// Its conversation's row.
+    pub conversation: i64,
+    /// Its sender's row.
+    pub person: i64,
+}
+
 /// What became of a pushed entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Pushed {
     /// It waits.
     Queued,
-    /// It waits, and these ids of the same queue, oldest first, were dropped for it.
-    Displaced(Vec<i64>),
+    /// It waits, and these of the same queue, oldest first, were dropped for it.
+    Displaced(Vec<Displaced>),
     /// It does not wait: the queue drops the newest, its sender has too many commands waiting, or
     /// there is no room at all.
     Refused,

@@ -96,3 +96,11 @@ fn turn(scheduler: &mut Scheduler, now: Tick) -> Vec<i64> {
     assert!(scheduler.done(batch.token, now));
     ids(&batch)
 }
+
+/// The ids that were dropped for a pushed entry.
+fn displaced(pushed: Pushed) -> Vec<i64> {
+    let Pushed::Displaced(gone) = pushed else {
+        panic!("{pushed:?} dropped nothing");
+    };
+    gone.iter().map(|gone| gone.id).collect()
+}

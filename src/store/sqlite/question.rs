@@ -118,6 +118,32 @@ pub async fn find_waiting(
     Ok(row.map(waiting_row))
 }
 
+/// Where and under which ids the newest answers were sent, oldest first.
+pub async fn sent_lately(
+    reader: &mut SqliteConnection,
+    limit: usize,
+) -> sqlx::Result<Vec<(ConversationKey, String)>> {
+    let rows: Vec<(String, String)> = sqlx::query_as(
+        "SELECT c.key, o.message
+         FROM (SELECT id, conversation, message FROM outbox ORDER BY id DESC LIMIT ?1) o
+         JOIN conversation c ON c.id = o.conversation
+         WHERE o.message IS NOT NULL ORDER BY o.id",
+    )
+    .bind(rows_of(limit))
+    .fetch_all(reader)
+    .await?;
+    // A row has one line for each part that was sent.
+    let lines = rows.iter().filter_map(|(key, messages)| {
+        let key = ConversationKey::decode(key)?;
+        Some(
+            messages
+                .lines()
+                .map(move |message| (key.clone(), message.to_owned())),
+        )
+    });
+    Ok(lines.flatten().collect())
+}
+
 type PendingRow = (i64, i64, Option<i64>, u32, i64, u32, i64, i64, i64, String);
 
 /// Answers that are not sent, among the next slice of the outbox. `process` is this start of the gateway.

@@ -70,14 +70,17 @@ impl Run {
                 at: Instant::now(),
             };
             self.sent.borrow_mut().push(message);
-            tokio::time::sleep(Duration::from_millis(random.within(0, 30))).await;
+            // People write in bursts.
+            if random.within(0, 8) == 0 {
+                tokio::time::sleep(Duration::from_millis(random.within(0, 240))).await;
+            }
         }
     }
 
     async fn kill(&self, gateway: &mut Gateway, fake: &FakeOneBot, mut random: Random) {
         for _ in 0..KILLS {
-            let pause = if long() { (500, 3_000) } else { (200, 1_000) };
-            tokio::time::sleep(Duration::from_millis(random.within(pause.0, pause.1))).await;
+            let pause = random.within(0, if long() { 2_500 } else { 1_000 });
+            tokio::time::sleep(Duration::from_millis(pause)).await;
             let killed = Instant::now();
             gateway.kill().await;
             assert!(fake.connection_is(false, LIMIT).await);
@@ -191,7 +194,7 @@ async fn every_message_survives_ten_kills_and_is_answered_in_order() {
             .lines()
             .filter_map(|line| line.strip_prefix("number "))
             .collect();
-        let delay = Duration::from_millis(150);
+        let delay = Duration::from_millis(if long() { 400 } else { 150 });
         Script::answer(&format!("got {}", numbers.join(" "))).before_headers(delay)
     })
     .await;

@@ -2,6 +2,10 @@
 
 use std::{
     collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -100,4 +104,35 @@ async fn what_is_read_while_it_drains_is_kept() {
     gateway.up().await;
     assert_eq!(fake.answer().await.text(), "re: two");
     assert!(until(|| fake.reply_count() == 2).await);
+}
+
+#[tokio::test]
+async fn turns_that_kills_hit_by_chance_are_not_set_aside() {
+    let hold = Arc::new(AtomicBool::new(true));
+    let held = Arc::clone(&hold);
+    let model = FakeModel::start_with(move |text| match held.load(Ordering::Relaxed) {
+        true => Script::hang(),
+        false => Script::answer(&format!("re: {text}")),
+    })
+    .await;
+    let mut gateway = Gateway::start(&model, json!({})).await;
+    let fake = gateway.onebot().await;
+    for user in 1..=5 {
+        fake.send_private(user, "hello").await;
+    }
+    for kill in 1..=4 {
+        // All at once three times, and then one by one.
+        let together = if kill <= 3 { 5 } else { 1 };
+        assert!(
+            until(|| model.running() == together).await,
+            "{}",
+            model.running()
+        );
+        gateway.kill().await;
+        assert!(until(|| model.running() == 0).await);
+        hold.store(kill < 4, Ordering::Relaxed);
+        gateway.up().await;
+    }
+    assert_eq!(fake.answers(5).await, ["re: hello"; 5]);
+    assert_eq!(model.count(), 3 * 5 + 1 + 5);
 }

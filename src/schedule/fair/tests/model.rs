@@ -94,7 +94,7 @@ impl Model {
         }
         let oldest = list.pop_front().unwrap().entry.id;
         list.push_back(waiting);
-        assert_eq!(pushed, Pushed::Displaced(vec![oldest]));
+        assert_eq!(displaced(pushed), [oldest]);
         self.leave(oldest);
         self.count_dropped(key);
     }

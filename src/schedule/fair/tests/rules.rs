@@ -159,8 +159,8 @@ fn dropping_the_oldest_tells_exactly_what_was_lost_once() {
     for id in 2..=4 {
         assert_eq!(s.push(0, message(id, 1, 1)), Pushed::Queued);
     }
-    assert_eq!(s.push(5, message(5, 1, 1)), Pushed::Displaced(vec![2]));
-    assert_eq!(s.push(9, message(6, 1, 1)), Pushed::Displaced(vec![3]));
+    assert_eq!(displaced(s.push(5, message(5, 1, 1))), [2]);
+    assert_eq!(displaced(s.push(9, message(6, 1, 1))), [3]);
     s.done(running.token, 10);
     let next = run(&mut s, 10);
     assert_eq!(
@@ -214,7 +214,7 @@ fn a_full_gateway_drops_from_the_same_queue_or_refuses() {
     }
     assert_eq!(s.push(0, message(4, 2, 2)), Pushed::Refused);
     assert_eq!(s.push(0, command(5, 2, 2, Kind::Now)), Pushed::Refused);
-    assert_eq!(s.push(0, message(6, 1, 1)), Pushed::Displaced(vec![1]));
+    assert_eq!(displaced(s.push(0, message(6, 1, 1))), [1]);
     assert_eq!(s.len(), 3);
 }
 

@@ -1,0 +1,144 @@
+//! What is done with each event: journaled, kept as context, or left out with a reason.
+//!
+//! Owns the order of the questions: other bots, empty messages, addressing, kind and lane. Pure but for
+//! counting reasons; it never waits and never writes.
+
+use weirgate_sdk::{ChatKind, Event, InboundMessage, Outcome, Via};
+
+use super::{AccountRules, Known, Shared, Step};
+use crate::{
+    agent::history::Content,
+    clock::millis,
+    command::{Parsed, When, parse},
+    inbound::{body, queue::Kind, route::Route},
+    reason::Reason,
+    schedule::lane::Lane,
+    store::{Accept, Ambient, History, Role},
+};
+
+impl Shared {
+    /// What is to be done with an event. Messages that are to be journaled are put into `messages`.
+    pub(super) fn plan(
+        &self,
+        event: Event,
+        rules: &AccountRules,
+        messages: &mut Vec<Accept>,
+        ambient: &mut Vec<Ambient>,
+    ) -> Step {
+        match event {
+            Event::Message(message) => self.plan_message(*message, rules, messages, ambient),
+            Event::Edited(message) => Step::Edit(message),
+            Event::Deleted {
+                conversation,
+                message,
+            } => Step::Delete(conversation, message),
+            Event::StopPressed {
+                conversation,
+                sender,
+            } => Step::Stop(conversation, sender.key),
+            Event::Other { .. } => {
+                self.parts.traces.count(Reason::UnsupportedEvent);
+                Step::Ended(Outcome::Ignored)
+            }
+            Event::MemberJoined { .. }
+            | Event::MemberLeft { .. }
+            | Event::RoleChanged { .. }
+            | Event::ConversationMigrated { .. }
+            | Event::BotAdded { .. }
+            | Event::BotRemoved { .. } => Step::Ended(Outcome::Ignored),
+        }
+    }
+
+    fn plan_message(
+        &self,
+        mut message: InboundMessage,
+        rules: &AccountRules,
+        messages: &mut Vec<Accept>,
+        ambient: &mut Vec<Ambient>,
+    ) -> Step {
+        let ignore = |reason| {
+            self.parts.traces.count(reason);
+            Step::Ended(Outcome::Ignored)
+        };
+        if message.sender.is_bot {
+            return ignore(Reason::OtherBot);
+        }
+        if message.is_empty() && !message.mentions_bot {
+            return ignore(Reason::EmptyMessage);
+        }
+        if let Some(replied) = &mut message.reply_to
+            && replied.to_bot.is_none()
+            && self.parts.sent.has(&message.conversation, &replied.message)
+        {
+            replied.to_bot = Some(true);
+        }
+        let text = message.own_text();
+        let parsed = parse(&text);
+        let known = matches!(parsed, Parsed::Command(..)) || message.via != Via::Text;
+        if !rules.addressing.is_addressed(&message, &text, known) {
+            if self.parts.ambient {
+                ambient.push(ambient_row(&message));
+            }
+            return ignore(Reason::NotAddressed);
+        }
+        let Some(message) = self.parts.hooks.before_queue(message) else {
+            return Step::Ended(Outcome::Ignored);
+        };
+        let route = route(parsed, body::is_too_large(&message));
+        let body = body::encode(&message);
+        let at = self.parts.clock.now();
+        let known = Known {
+            conversation: message.conversation.clone(),
+            person: message.sender.key.clone(),
+            route,
+            body: body.clone(),
+            at,
+        };
+        messages.push(Accept {
+            conversation: message.conversation,
+            person: message.sender.key,
+            event: message.dedupe.key,
+            event_until: at.saturating_add(millis(message.dedupe.lifetime)),
+            at,
+            route: route.code(),
+            priority: 0,
+            shown: rules.shown,
+            body,
+        });
+        Step::Accepted(Box::new(known))
+    }
+}
+
+/// How a message is queued.
+pub(super) fn route(parsed: Parsed<'_>, too_large: bool) -> Route {
+    match parsed {
+        Parsed::Command(command, _) => match command.spec().when {
+            When::Control => Route::Control,
+            When::Now => Route::Queued(Kind::Now, Lane::Command),
+            When::InOrder => Route::Queued(Kind::InOrder, Lane::Command),
+        },
+        Parsed::Unknown(_) => Route::Queued(Kind::Now, Lane::Command),
+        Parsed::Text if too_large => Route::Queued(Kind::Now, Lane::Command),
+        Parsed::Text => Route::Queued(Kind::Message, Lane::Direct),
+    }
+}
+
+fn ambient_row(message: &InboundMessage) -> Ambient {
+    let text = body::decode(&body::encode(message)).map(|body| body::text_for_model(&body));
+    let name = if message.chat == ChatKind::Group {
+        message.sender.name.as_str()
+    } else {
+        ""
+    };
+    let content = Content::person(name, text.unwrap_or_default());
+    let row = History {
+        role: Role::Ambient,
+        turn: 0,
+        at: message.received_at,
+        parts: content.encode(),
+    };
+    Ambient {
+        conversation: message.conversation.clone(),
+        row,
+    }
+}
