@@ -9,8 +9,9 @@ mod error;
 mod transcript;
 mod translate;
 
-use std::{sync::Arc, time::Duration};
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
+use futures_util::FutureExt;
 use tokio::task::JoinSet;
 use weirgate_sdk::{Adapter, AdapterError, Connection, Ingress, Stopper};
 
@@ -18,7 +19,6 @@ pub use error::StartError;
 
 use self::core::{Live, ended};
 use crate::{
-    command::desk::Connections,
     config::Config,
     http::{Readiness, server::Server},
     security::redact::Redactor,
@@ -71,6 +71,11 @@ impl App {
         self.server.address()
     }
 
+    /// Resolves when a part of the core has ended by a fault: what is accepted would no longer be answered.
+    pub async fn broken(&mut self) {
+        self.core.broken().await;
+    }
+
     /// Stops: no new turns, running ones finish within a grace time, answers leave, the intake closes
     /// last. What is unfinished stays in the journal.
     pub async fn drain(mut self) {
@@ -87,14 +92,17 @@ impl App {
 async fn run_adapter(
     adapter: Arc<dyn Adapter>,
     ingress: Arc<dyn Ingress>,
-    connections: Arc<Connections>,
     stop: weirgate_sdk::Stop,
 ) {
     let key = (adapter.platform(), adapter.account());
     let mut pause = RESTART_PAUSE.0;
     while !stop.is_stopped() {
         let started = tokio::time::Instant::now();
-        let ended = adapter.run(Arc::clone(&ingress), stop.clone()).await;
+        let run = AssertUnwindSafe(adapter.run(Arc::clone(&ingress), stop.clone()));
+        let ended = run
+            .catch_unwind()
+            .await
+            .unwrap_or_else(|_| Err(AdapterError::Failed("it panicked".to_owned())));
         if stop.is_stopped() {
             return;
         }
@@ -107,9 +115,7 @@ async fn run_adapter(
         }
         let (platform, account) = (&key.0, &key.1);
         tracing::error!(%platform, %account, error, ?pause, "an adapter is down; starting it again");
-        connections
-            .lock()
-            .insert(key.clone(), Connection::Down(error));
+        ingress.connection(platform, account, Connection::Down(error));
         tokio::select! {
             () = tokio::time::sleep(pause) => {}
             () = stop.stopped() => {}

@@ -224,6 +224,7 @@ impl Agent {
                 reply_context: turn.body().reply_context.clone(),
             },
             pace: self.composer.output().streaming.clone(),
+            redactor: Arc::clone(self.composer.redactor()),
             deliverer: self.deliverer.clone(),
         };
         Some(Showing::begin(board.clone(), setting))

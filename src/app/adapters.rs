@@ -11,7 +11,8 @@ use weirgate_sdk::{
 };
 
 use crate::{
-    config::{Config, KnownPlatform},
+    app::StartError,
+    config::{Config, KnownPlatform, render_problems},
     inbound::{accept::AccountRules, addressing::Addressing},
     outbound::deliver::Adapters,
 };
@@ -39,7 +40,7 @@ impl std::fmt::Debug for Built {
 }
 
 macro_rules! platforms {
-    ($($feature:literal: $krate:ident, routes: $routes:expr;)+) => {
+    ($($feature:literal: $krate:ident, accounts: $most:expr, routes: $routes:expr;)+) => {
         /// The platforms of this build, for reading the configuration.
         #[must_use]
         pub fn known() -> Vec<KnownPlatform> {
@@ -47,14 +48,20 @@ macro_rules! platforms {
                 #[cfg(feature = $feature)]
                 KnownPlatform {
                     name: $krate::PLATFORM,
-                    check: |section| drop(accounts(section, $krate::Settings::read)),
+                    check: |section| drop(accounts(section, $most, $krate::Settings::read)),
                 },
             )+]
         }
 
         /// Builds the adapters of all configured accounts. `setup` makes what each is given.
-        #[must_use]
-        pub fn build(config: &Config, setup: impl Fn(&str, &AccountName) -> Setup) -> Built {
+        ///
+        /// # Errors
+        /// What is wrong in a section now, although it was right when the file was checked: a secret's file
+        /// may have changed in between.
+        pub fn build(
+            config: &Config,
+            setup: impl Fn(&str, &AccountName) -> Setup,
+        ) -> Result<Built, StartError> {
             let mut built = Built::default();
             $(
                 #[cfg(feature = $feature)]
@@ -62,9 +69,12 @@ macro_rules! platforms {
                     let problems = config.problems();
                     let path = format!("platforms.{}", $krate::PLATFORM);
                     let section = Setting::new(node, path, &problems);
-                    for (account, addressing, settings) in
-                        accounts(&section, $krate::Settings::read)
-                    {
+                    let found = accounts(&section, $most, $krate::Settings::read);
+                    if problems.has_errors() {
+                        let text = render_problems("agent.yaml", &problems.take());
+                        return Err(StartError::Config(text));
+                    }
+                    for (account, addressing, settings) in found {
                         let adapter =
                             $krate::build(setup($krate::PLATFORM, &account), settings);
                         let routes: fn(&_) -> Option<axum::Router> = $routes;
@@ -73,14 +83,16 @@ macro_rules! platforms {
                     }
                 }
             )+
-            built
+            Ok(built)
         }
     };
 }
 
+// One site only: two would be served at the same address.
 platforms! {
-    "qq": weirgate_qq, routes: |_| None;
-    "webchat": weirgate_webchat, routes: |adapter: &Arc<weirgate_webchat::WebChat>| Some(adapter.router());
+    "qq": weirgate_qq, accounts: MAX_ACCOUNTS, routes: |_| None;
+    "webchat": weirgate_webchat, accounts: 1,
+        routes: |adapter: &Arc<weirgate_webchat::WebChat>| Some(adapter.router());
 }
 
 impl Built {
@@ -103,13 +115,15 @@ impl Built {
 /// The accounts of a platform's section: the name, what the core reads, what the adapter reads.
 fn accounts<S>(
     section: &Setting<'_>,
+    most: usize,
     read: fn(&mut Fields<'_>) -> S,
 ) -> Vec<(AccountName, Addressing, S)> {
     let mut fields = section.fields();
     let mut found = Vec::new();
     for (name, setting) in fields.map("accounts") {
-        if found.len() >= MAX_ACCOUNTS {
-            setting.invalid(format!("more than {MAX_ACCOUNTS} accounts"), None);
+        if found.len() >= most {
+            let what = format!("this version has at most {most} of this platform's accounts");
+            setting.invalid(what, None);
             break;
         }
         let mut account = setting.fields();

@@ -56,7 +56,7 @@ pub(super) async fn build(
         routes,
     } = adapters::build(&config, |platform, account| {
         setup(&config, &secret, platform, account)
-    });
+    })?;
     let parts = Parts {
         store: Arc::clone(&store),
         adapters,

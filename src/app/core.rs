@@ -48,8 +48,10 @@ use crate::{
 const TURN_GRACE: Duration = Duration::from_secs(20);
 /// How long answers may still be sent after that.
 const SEND_GRACE: Duration = Duration::from_secs(4);
+/// How long a send that is under way then may take: longer than any adapter lets one take.
+const LAST_SEND: Duration = Duration::from_secs(16);
 /// How long adapters and the other tasks may take to end.
-const END_GRACE: Duration = Duration::from_secs(4);
+const END_GRACE: Duration = Duration::from_secs(8);
 
 /// What a core is made of.
 pub struct Parts {
@@ -148,8 +150,9 @@ impl Core {
             clock,
             random,
         } = parts;
+        let redactor = Arc::new(redactor);
         let composer =
-            Composer::new(Arc::new(redactor), config.output.clone()).map_err(|error| {
+            Composer::new(Arc::clone(&redactor), config.output.clone()).map_err(|error| {
                 StartError::Config(format!("output.segmented.split_regex: {error}"))
             })?;
         let traces = Arc::new(Traces::default());
@@ -175,6 +178,7 @@ impl Core {
             directory: Arc::clone(&directory),
             traces: Arc::clone(&traces),
             clock,
+            redactor: Arc::clone(&redactor),
             sent: Arc::clone(&sent),
             output: config.output.clone(),
             hooks: hooks.clone(),
@@ -251,20 +255,17 @@ impl Core {
             );
         }
         let mut tasks = JoinSet::new();
-        // Beside the start: it only helps to recognise replies to older answers.
-        tasks.spawn(remember_sent(
-            Arc::clone(&shared.store),
-            Arc::clone(&shared.sent),
-        ));
+        // Beside the start: it only helps to recognise replies to older answers, and ends by itself.
+        let (store, sent) = (Arc::clone(&shared.store), Arc::clone(&shared.sent));
+        tokio::spawn(remember_sent(store, sent));
         let runner: Arc<Agent> = Arc::clone(&self.agent);
         tasks.spawn(Arc::clone(&shared.dispatch).run(runner, self.signals.dispatch));
         tasks.spawn(self.sweep.run(self.signals.sweep));
         let mut adapters = JoinSet::new();
         for adapter in self.adapters.into_values() {
             let ingress: Arc<dyn Ingress> = self.intake.clone();
-            let connections = Arc::clone(&shared.connections);
             let stop = self.signals.adapters.clone();
-            adapters.spawn(run_adapter(adapter, ingress, connections, stop));
+            adapters.spawn(run_adapter(adapter, ingress, stop));
         }
         Ok(Live {
             dispatch: shared.dispatch,
@@ -334,7 +335,10 @@ impl Shared {
             keying: self.keying,
             ambient,
             connections: Arc::clone(&self.connections),
-            transcript: Arc::new(StoredTranscript(Arc::clone(&self.store))),
+            transcript: Arc::new(StoredTranscript {
+                store: Arc::clone(&self.store),
+                redactor: Arc::clone(self.composer.redactor()),
+            }),
             clock: self.clock,
             stop,
         })
@@ -370,13 +374,18 @@ impl Live {
             );
         }
         self.stops.deliver.stop();
-        let _ = timeout(SEND_GRACE, self.deliverer.drained()).await;
+        let _ = timeout(LAST_SEND, self.deliverer.drained()).await;
         // Adapters end before the intake: what they still read on the way out is journaled.
         self.stops.adapters.stop();
         let _ = timeout(END_GRACE, ended(&mut self.adapters)).await;
         self.stops.intake.stop();
         self.stops.sweep.stop();
         let _ = timeout(END_GRACE, ended(&mut self.tasks)).await;
+    }
+
+    /// Resolves when a part that runs as long as the core has ended by itself, which only a fault can do.
+    pub async fn broken(&mut self) {
+        self.tasks.join_next().await;
     }
 
     /// Closes the store, which marks the stop as clean.

@@ -10,7 +10,8 @@ use weirgate_sdk::{
 
 use crate::{
     inbound::body,
-    outbound::markdown,
+    outbound::{blocks::blocks, markdown},
+    security::redact::Redactor,
     store::{ReplyBody, Shown, Store},
     trace::turn_id,
 };
@@ -19,7 +20,10 @@ use crate::{
 const MOST: usize = 200;
 
 /// Reads transcripts.
-pub(super) struct StoredTranscript(pub(super) Arc<dyn Store>);
+pub(super) struct StoredTranscript {
+    pub(super) store: Arc<dyn Store>,
+    pub(super) redactor: Arc<Redactor>,
+}
 
 #[async_trait]
 impl Transcript for StoredTranscript {
@@ -29,25 +33,31 @@ impl Transcript for StoredTranscript {
         before: Option<i64>,
         limit: usize,
     ) -> Result<Vec<TranscriptEntry>, String> {
-        let rows = self.0.shown(conversation, before, limit.min(MOST)).await;
+        let rows = self
+            .store
+            .shown(conversation, before, limit.min(MOST))
+            .await;
         let rows = rows.map_err(|error| error.to_string())?;
-        Ok(rows.into_iter().filter_map(entry).collect())
+        Ok(rows
+            .into_iter()
+            .filter_map(|row| entry(row, &self.redactor))
+            .collect())
     }
 
     async fn newest_thread(
         &self,
         conversation: &ConversationKey,
     ) -> Result<Option<ThreadId>, String> {
-        self.0
+        self.store
             .newest_thread(conversation)
             .await
             .map_err(|error| error.to_string())
     }
 }
 
-fn entry(row: Shown) -> Option<TranscriptEntry> {
+fn entry(row: Shown, redactor: &Redactor) -> Option<TranscriptEntry> {
     let (message, answers, blocks) = if row.answer {
-        answer(&row)?
+        answer(&row, redactor)?
     } else {
         question(&row)?
     };
@@ -74,8 +84,8 @@ fn question(row: &Shown) -> Option<Parts> {
     Some((Some(body.message.as_str().into()), Vec::new(), blocks))
 }
 
-fn answer(row: &Shown) -> Option<Parts> {
+fn answer(row: &Shown, redactor: &Redactor) -> Option<Parts> {
     let body: ReplyBody = serde_json::from_str(&row.body).ok()?;
     let answers = body.answers.iter().map(|id| id.as_str().into()).collect();
-    Some((None, answers, markdown::parse(&body.text, body.format)))
+    Some((None, answers, blocks(&body.text, body.format, redactor)))
 }

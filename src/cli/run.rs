@@ -86,7 +86,7 @@ async fn serve(
             return ExitCode::FAILURE;
         }
     };
-    let app = match App::start(config, redactor, exporter).await {
+    let mut app = match App::start(config, redactor, exporter).await {
         Ok(app) => app,
         Err(error) => {
             tracing::error!(%error, "the gateway could not be started");
@@ -98,15 +98,19 @@ async fn serve(
         say(&address);
     }
     let mut summaries = tokio::time::interval(Duration::from_secs(60));
-    loop {
+    let code = loop {
         tokio::select! {
-            () = stop_signal(&mut term, &mut interrupt) => break,
+            () = stop_signal(&mut term, &mut interrupt) => break ExitCode::SUCCESS,
+            () = app.broken() => {
+                tracing::error!("a part of the gateway ended by a fault; stopping");
+                break ExitCode::FAILURE;
+            }
             _ = summaries.tick() => logging.summarise(),
         }
-    }
+    };
     tracing::info!("draining; a second signal ends at once");
     tokio::select! {
-        () = app.drain() => ExitCode::SUCCESS,
+        () = app.drain() => code,
         () = stop_signal(&mut term, &mut interrupt) => {
             tracing::warn!("ended by a second signal; what is unfinished goes on at the next start");
             ExitCode::FAILURE

@@ -10,8 +10,8 @@ use weirgate_sdk::{
 };
 
 use super::{
+    blocks::blocks,
     config::{Output, SegmentMode},
-    markdown,
     split::{Mode, Pace, Piece, split},
     strategy::{Possible, Strategy, choose},
 };
@@ -174,13 +174,14 @@ impl Composer {
         key: &ConversationKey,
         format: Format,
     ) -> impl Fn(&str) -> bool + use<'a> {
+        let redactor = Arc::clone(&self.redactor);
         let mut length = adapter.capabilities(key).max_length;
         let by_platform = &self.output.platform_adaptation.max_length_by_platform;
         if let Some(limit) = by_platform.get(key.platform.as_str()) {
             length.limit = length.limit.min(*limit);
         }
         move |text: &str| {
-            let rendered = adapter.render().render(&markdown::parse(text, format));
+            let rendered = adapter.render().render(&blocks(text, format, &redactor));
             length.unit.measure(&rendered.text) <= length.limit && adapter.render().fits(&rendered)
         }
     }

@@ -17,10 +17,10 @@ use weirgate_sdk::{
 };
 
 use super::{
+    blocks::blocks,
     compose::{part_texts, pause_before},
     config::Output,
     governor::{Governor, Wait},
-    markdown,
     outbox::{Outbox, Reply},
 };
 use crate::{
@@ -29,7 +29,8 @@ use crate::{
     hook::Hooks,
     inbound::sent::SentMessages,
     reason::Reason,
-    store::{PendingReply, Receipt, ReceiptOutcome, ReplyBody, Store, StoreError, Write},
+    security::redact::Redactor,
+    store::{PendingReply, Receipt, ReceiptOutcome, ReplyBody, Store, StoreError, Write, commit},
     telemetry::metrics,
     trace::{Traces, turn_id},
 };
@@ -62,6 +63,8 @@ pub struct Parts {
     pub traces: Arc<Traces>,
     /// The clock.
     pub clock: Clock,
+    /// What must not get out.
+    pub redactor: Arc<Redactor>,
     /// Told of every message that was sent.
     pub sent: Arc<SentMessages>,
     /// The settings of output.
@@ -78,6 +81,7 @@ struct Shared {
     directory: Arc<Directory>,
     traces: Arc<Traces>,
     clock: Clock,
+    redactor: Arc<Redactor>,
     sent: Arc<SentMessages>,
     output: Output,
     hooks: Hooks,
@@ -115,6 +119,7 @@ impl Deliverer {
             directory,
             traces,
             clock,
+            redactor,
             sent,
             output,
             hooks,
@@ -127,6 +132,7 @@ impl Deliverer {
             directory,
             traces,
             clock,
+            redactor,
             sent,
             output,
             hooks,
@@ -419,7 +425,8 @@ impl Shared {
         act(governor, now)
     }
 
-    /// Writes what became of a part, without waiting for the commit.
+    /// Writes what became of a part. While the store is away it is tried again: a receipt that is lost means
+    /// that the part is sent twice. Given up only when the gateway stops.
     async fn settle(&self, id: i64, part: u32, outcome: ReceiptOutcome) {
         let receipt = Receipt {
             id,
@@ -427,12 +434,22 @@ impl Shared {
             outcome,
             at: self.clock.now(),
         };
-        let then = Box::new(move |result: Result<(), StoreError>| {
-            if let Err(error) = result {
-                tracing::error!(reply = id, %error, "what became of a reply could not be written");
+        let mut pause = RETRY_PAUSE.0;
+        loop {
+            let copy = receipt.clone();
+            match commit(&self.store, |then| Write::Receipt(copy, then)).await {
+                Err(StoreError::Database(error)) if !self.stop.is_stopped() => {
+                    tracing::error!(reply = id, error, "a receipt was not written; trying again");
+                    tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(RETRY_PAUSE.1);
+                }
+                Err(error) => {
+                    tracing::error!(reply = id, %error, "a receipt was not written");
+                    return;
+                }
+                Ok(()) => return,
             }
-        });
-        self.store.write(Write::Receipt(receipt, then)).await;
+        }
     }
 
     fn note(&self, turn: Option<i64>, id: i64, reason: Reason) {
@@ -467,8 +484,13 @@ fn reply_target(body: &ReplyBody, part: u32) -> Option<ReplyTarget> {
 }
 
 /// The text of a part as the adapter renders it; as plain text if its markup was refused.
-fn rendered(adapter: &dyn Adapter, text: &str, format: Format) -> weirgate_sdk::answer::Rendered {
-    adapter.render().render(&markdown::parse(text, format))
+fn rendered(
+    adapter: &dyn Adapter,
+    text: &str,
+    format: Format,
+    redactor: &Redactor,
+) -> weirgate_sdk::answer::Rendered {
+    adapter.render().render(&blocks(text, format, redactor))
 }
 
 #[cfg(test)]

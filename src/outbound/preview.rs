@@ -13,7 +13,8 @@ use weirgate_sdk::{
     Adapter, ConversationKey, Preview, PreviewStart, SendError, Streaming, answer::Format,
 };
 
-use super::{config::StreamingOutput, deliver::Deliverer, markdown};
+use super::{blocks::blocks, config::StreamingOutput, deliver::Deliverer};
+use crate::security::redact::Redactor;
 
 /// How long the end of a turn waits for the last preview.
 const LAST_PIECE: Duration = Duration::from_secs(1);
@@ -74,6 +75,8 @@ pub struct Setting {
     pub start: PreviewStart,
     /// The pace that the operator set.
     pub pace: StreamingOutput,
+    /// What must not be shown.
+    pub redactor: Arc<Redactor>,
     /// Who keeps the account's budget.
     pub deliverer: Deliverer,
 }
@@ -160,7 +163,7 @@ async fn show(board: Board, setting: Setting) {
                         }
                     }
                 };
-                let Some(preview) = push(preview, visible).await else {
+                let Some(preview) = push(preview, visible, &setting.redactor).await else {
                     return;
                 };
                 pushed = visible.len();
@@ -191,8 +194,15 @@ fn key(setting: &Setting) -> &ConversationKey {
 }
 
 /// Shows a text; gives the preview back unless it is to be given up.
-async fn push(mut preview: Box<dyn Preview>, text: &str) -> Option<Box<dyn Preview>> {
-    match preview.push(&markdown::parse(text, Format::Markdown)).await {
+async fn push(
+    mut preview: Box<dyn Preview>,
+    text: &str,
+    redactor: &Redactor,
+) -> Option<Box<dyn Preview>> {
+    match preview
+        .push(&blocks(text, Format::Markdown, redactor))
+        .await
+    {
         Ok(()) | Err(SendError::NotModified | SendError::RateLimited { .. }) => Some(preview),
         Err(_) => None,
     }

@@ -165,6 +165,8 @@ impl Dispatch {
 
     /// Starts turns until `stop`.
     pub async fn run(self: Arc<Self>, runner: Arc<dyn Runner>, stop: Stop) {
+        // Counts as something that was started: what it is about to start is not missed by a drain.
+        let _running = self.tasks.token();
         while !stop.is_stopped() {
             self.refill();
             let until = match self.next() {

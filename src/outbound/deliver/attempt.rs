@@ -14,6 +14,7 @@ use crate::{
     clock::{Tick, millis},
     outbound::config::OnUnknown,
     reason::Reason,
+    security::redact::Redactor,
     store::{ReceiptOutcome, Write, commit},
     telemetry::metrics,
 };
@@ -175,7 +176,7 @@ impl Shared {
         format: Format,
     ) -> Result<Option<MessageId>, SendError> {
         let reply = part.reply;
-        let outgoing = outgoing(part, format);
+        let outgoing = outgoing(part, format, &self.redactor);
         // A part that shows nothing, such as a comment alone, is as good as delivered.
         let visible = !outgoing.rendered.text.trim().is_empty();
         let Some(outgoing) = self.hooks.before_send(outgoing).filter(|_| visible) else {
@@ -297,7 +298,7 @@ fn grow(pause: &mut Duration) -> Duration {
     present
 }
 
-fn outgoing(part: &Part<'_>, format: Format) -> Outgoing {
+fn outgoing(part: &Part<'_>, format: Format, redactor: &Redactor) -> Outgoing {
     let reply = part.reply;
     let answers = reply
         .body
@@ -312,7 +313,7 @@ fn outgoing(part: &Part<'_>, format: Format) -> Outgoing {
         conversation: (*reply.key).clone(),
         turn: reply.turn.map(|turn| Arc::from(turn_id(turn))),
         answers,
-        rendered: rendered(part.adapter, part.text, format),
+        rendered: rendered(part.adapter, part.text, format, redactor),
         reply: reply_target(&reply.body, part.index),
         reply_context: reply.body.reply_context.clone(),
     }

@@ -10,6 +10,8 @@ pub(super) const ROOT: u32 = 0;
 
 /// Shortest piece of a secret that is hidden at the end of a text, in bytes.
 const MIN_TAIL_BYTES: usize = 8;
+/// A text that ends with so much of a secret, or with half of a shorter one, loses it.
+const MAX_TAIL_BYTES: usize = super::PLACEHOLDER.len();
 
 /// Entries of the skip table; a power of two, small enough to stay in the first-level cache.
 const SKIP_ENTRIES: usize = 4096;
@@ -190,7 +192,9 @@ impl Trie {
 
 /// Adds one pattern to the drafts.
 fn insert(drafts: &mut Vec<Draft>, pattern: &[u8]) {
-    let hidden_from = pattern.len().div_ceil(2).max(MIN_TAIL_BYTES);
+    // However long a secret is, no more of it is shown at the end than a placeholder is long.
+    let half = pattern.len().div_ceil(2);
+    let hidden_from = half.clamp(MIN_TAIL_BYTES, MAX_TAIL_BYTES);
     let mut at = 0;
     for (read, &byte) in pattern.iter().enumerate() {
         let known = drafts[at].children.iter().find(|(label, _)| *label == byte);
