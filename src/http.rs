@@ -62,6 +62,8 @@ pub(crate) struct Own {
     /// `None` if metrics are switched off.
     pub(crate) exporter: Option<Exporter>,
     pub(crate) admin_token: Option<Secret>,
+    /// Clients reach the gateway directly: nothing says that a proxy stands in front of it.
+    pub(crate) direct: bool,
 }
 
 /// All routes.

@@ -73,18 +73,25 @@ pub(super) async fn build(
         readiness: Arc::clone(&readiness),
         exporter: config.observability.metrics.then_some(exporter),
         admin_token: config.http.admin_token.clone(),
+        direct: config.http.public_url.is_none(),
     };
     let (http_stop, http_signal) = Stopper::new();
     let mut tasks = JoinSet::new();
+    let serves_pages = !routes.is_empty();
     Server::serve(listener, http::router(own, routes), http_signal, &mut tasks);
     let base = match &config.http.public_url {
         Some(url) => url.clone(),
         None => format!("http://{}", server.address()),
     };
+    let greeting = if serves_pages {
+        format!("Weirgate is ready. Web chat: {base}/")
+    } else {
+        format!("Weirgate is ready. Health: {base}/readyz")
+    };
     Ok(App {
         core,
         readiness,
-        greetings: vec![format!("Weirgate is ready. Web chat: {base}/")],
+        greetings: vec![greeting],
         server,
         tasks,
         stop: http_stop,

@@ -25,14 +25,28 @@ pub(super) async fn metrics(
     let Some(exporter) = &own.exporter else {
         return StatusCode::NOT_FOUND.into_response();
     };
-    let direct = PROXY_HEADERS
-        .iter()
-        .all(|name| !headers.contains_key(*name));
+    let direct = own.direct
+        && names_this_machine(&headers)
+        && PROXY_HEADERS
+            .iter()
+            .all(|name| !headers.contains_key(*name));
     let local = direct && peer.ip().to_canonical().is_loopback();
     if !local && !has_token(&own, &headers) {
         return (StatusCode::FORBIDDEN, "needs the admin token\n").into_response();
     }
     ([(header::CONTENT_TYPE, CONTENT_TYPE)], exporter.render()).into_response()
+}
+
+/// The Host is an address or `localhost`. A name may have been pointed at this machine by a foreign page
+/// that now reads what it gets.
+fn names_this_machine(headers: &HeaderMap) -> bool {
+    let host = headers
+        .get(header::HOST)
+        .and_then(|host| host.to_str().ok())
+        .unwrap_or_default();
+    let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+    let name = name.trim_start_matches('[').trim_end_matches(']');
+    name.eq_ignore_ascii_case("localhost") || name.parse::<std::net::IpAddr>().is_ok()
 }
 
 fn has_token(own: &Own, headers: &HeaderMap) -> bool {

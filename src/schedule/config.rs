@@ -157,7 +157,7 @@ impl Auto {
             messages_per_request: fields.usize(
                 "messages_per_request",
                 default.messages_per_request,
-                1..=1000,
+                1..=256,
             ),
             safety_margin: fields.f64("safety_margin", default.safety_margin, 0.01..=1.0),
             min_interval: fields.seconds("min_interval", default.min_interval, 0.0..=3600.0),

@@ -258,7 +258,9 @@ impl Run<'_> {
                     .rate_limited(model.provider(), error.retry_after);
             }
             let used = count(retried.iter().filter(|class| **class == error.kind));
-            if !error.recoverable || used >= recovery.retries(error.kind) {
+            // A refusal is never worth a retry, unless the operator says so.
+            let worth = error.recoverable || error.kind == ErrorClass::Security;
+            if !worth || used >= recovery.retries(error.kind) {
                 return Err(error);
             }
             retried.push(error.kind);

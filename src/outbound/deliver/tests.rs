@@ -82,6 +82,8 @@ impl Process {
             })
             .collect();
         let deliverer = Deliverer::new(Parts {
+            redactor: Arc::default(),
+            sent: Arc::default(),
             store: Arc::clone(&store),
             adapters,
             directory: Arc::new(Directory::new(Arc::clone(&store))),

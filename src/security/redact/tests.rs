@@ -64,7 +64,7 @@ fn model(secrets: &[String], text: &str) -> String {
         let hidden = |pattern: &String| {
             pattern.as_bytes().starts_with(tail)
                 && pattern.len() > tail.len()
-                && tail.len() >= pattern.len().div_ceil(2).max(8)
+                && tail.len() >= pattern.len().div_ceil(2).clamp(8, 10)
         };
         if patterns.iter().any(hidden) {
             ranges.push((start, bytes.len()));
@@ -206,8 +206,13 @@ fn a_text_cut_inside_a_secret_loses_the_piece() {
         "key: [REDACTED]",
     );
     check(&[secret], "key: sk-TESTabcdefg", "key: [REDACTED]");
-    check(&[secret], "key: sk-TESTabc", "key: sk-TESTabc");
+    check(&[secret], "key: sk-TESTab", "key: sk-TESTab");
     check(&[secret], "key: sk-TESTabcdefg!", "key: sk-TESTabcdefg!");
+    // However long it is, no more of it is shown than a placeholder is long.
+    let long = format!("sk-{}", "x".repeat(160));
+    let (most, more) = (&long[..9], &long[..10]);
+    check(&[&long], most, most);
+    check(&[&long], more, "[REDACTED]");
 }
 
 #[test]

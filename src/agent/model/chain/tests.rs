@@ -131,7 +131,8 @@ async fn run(models: &[Arc<Scripted>], held: bool) -> Ran {
 }
 
 async fn run_with(models: &[Arc<Scripted>], held: bool, log: Log) -> Ran {
-    let held = held.then(|| models[0].provider().to_owned());
+    let first = models.first().filter(|_| held);
+    let held = first.map(|model| model.provider().to_owned());
     let models = models
         .iter()
         .map(|model| model.clone() as Arc<dyn Model>)

@@ -229,6 +229,10 @@ struct Open;
 
 #[async_trait]
 impl Permits for Open {
+    fn wait(&self, _: &str) -> Duration {
+        Duration::ZERO
+    }
+
     async fn acquire(&self, _: &str) {}
     fn rate_limited(&self, _: &str, _: Option<Duration>) {}
     fn succeeded(&self, _: &str) {}
