@@ -4,6 +4,7 @@
 //! waits for a frozen conversation holds nobody else up. It never changes a text.
 
 mod attempt;
+mod recover;
 
 use std::{collections::HashMap, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
@@ -30,8 +31,7 @@ use crate::{
     inbound::sent::SentMessages,
     reason::Reason,
     security::redact::Redactor,
-    store::{PendingReply, Receipt, ReceiptOutcome, ReplyBody, Store, StoreError, Write, commit},
-    telemetry::metrics,
+    store::{Receipt, ReceiptOutcome, ReplyBody, Store, StoreError, Write, commit},
     trace::{Traces, turn_id},
 };
 
@@ -42,8 +42,6 @@ pub type Adapters = HashMap<(Platform, AccountName), Arc<dyn Adapter>>;
 const ATTEMPTS: u32 = 3;
 /// The first and the longest pause while a platform is not reachable.
 const RETRY_PAUSE: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(5));
-/// Replies taken up after a start, a page.
-const PAGE: usize = 500;
 
 /// Delivers replies. Cheap to clone.
 #[derive(Clone)]
@@ -203,27 +201,6 @@ impl Deliverer {
             })
     }
 
-    /// Takes up what an earlier process left unsent.
-    ///
-    /// # Errors
-    /// The store's.
-    pub async fn recover(&self) -> Result<usize, StoreError> {
-        let (mut after, mut count) = (0, 0);
-        loop {
-            let page = self.shared.store.pending_replies(after, PAGE).await?;
-            let Some(last) = page.last() else {
-                return Ok(count);
-            };
-            after = last.id;
-            for pending in page {
-                if let Some(reply) = self.shared.take_up(pending).await? {
-                    count += 1;
-                    self.push(reply);
-                }
-            }
-        }
-    }
-
     /// Waits until nothing is left to send.
     pub async fn idle(&self) {
         loop {
@@ -258,46 +235,6 @@ impl Shared {
             }
         }
         self.rested.notify_waiters();
-    }
-
-    /// A reply that an earlier process left: unknown ones are held, hopeless ones are given up.
-    async fn take_up(&self, pending: PendingReply) -> Result<Option<Reply>, StoreError> {
-        if pending.unknown {
-            return Ok(None);
-        }
-        let Ok(body) = serde_json::from_str::<ReplyBody>(&pending.body) else {
-            tracing::error!(
-                reply = pending.id,
-                "the stored reply cannot be read; given up"
-            );
-            self.settle(pending.id, pending.part, failed(Reason::SendFailed))
-                .await;
-            return Ok(None);
-        };
-        if pending.in_doubt && pending.attempts >= ATTEMPTS {
-            self.note(pending.turn, pending.id, Reason::SendFailed);
-            self.settle(pending.id, pending.part, failed(Reason::SendFailed))
-                .await;
-            return Ok(None);
-        }
-        if pending.in_doubt {
-            self.note(pending.turn, pending.id, Reason::Resent);
-            metrics::resent();
-        }
-        let now = self.clock.tick();
-        let wait = u64::try_from(pending.due_at.saturating_sub(self.clock.now())).unwrap_or(0);
-        Ok(Some(Reply {
-            id: pending.id,
-            conversation: pending.conversation,
-            key: self.directory.conversation(pending.conversation).await?,
-            turn: pending.turn,
-            body,
-            part: pending.part,
-            intent_written: false,
-            doubts: pending.attempts,
-            since: now,
-            due: now.saturating_add(wait.saturating_mul(1_000)),
-        }))
     }
 
     async fn drop_reply(&self, reply: Reply) {

