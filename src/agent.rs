@@ -12,6 +12,7 @@ pub mod finish;
 pub mod history;
 pub mod model;
 pub mod running;
+pub mod suspects;
 pub mod turn;
 
 use std::{
@@ -53,6 +54,7 @@ use self::{
     ending::Ending,
     model::Chain,
     running::RunningTurn,
+    suspects::{Suspects, TRIES},
     turn::{Input, Turn},
 };
 
@@ -73,9 +75,6 @@ struct Progress {
     /// It is.
     begun: bool,
 }
-
-/// How often a turn is tried before its messages are set aside.
-const MAX_ATTEMPTS: u32 = 3;
 
 /// What the agent is told by the configuration.
 #[derive(Debug, Clone)]
@@ -110,6 +109,7 @@ pub struct Agent {
     /// Messages up to this id were recovered after an unclean stop: their turns are always begun in
     /// the store, so that one that crashes the process is found.
     recovered_to: AtomicI64,
+    suspects: Suspects,
     /// How often people were answered on control commands.
     control_answers: Mutex<LruCache<i64, Gcra>>,
 }
@@ -157,12 +157,15 @@ impl Agent {
             hooks: parts.hooks,
             random: parts.random,
             recovered_to: AtomicI64::new(0),
+            suspects: Suspects::default(),
             control_answers: Mutex::new(LruCache::new(CONTROL_PEOPLE)),
         }
     }
 
-    /// Messages up to `id` were recovered after an unclean stop.
-    pub fn recovered_to(&self, id: i64) {
+    /// Messages up to `id` were recovered after an unclean stop; the turns of `begun`, each with its
+    /// number of attempts, had begun.
+    pub fn recovered_to(&self, id: i64, begun: &[(i64, u32)]) {
+        self.suspects.take_over(begun);
         self.recovered_to.store(id, Ordering::Relaxed);
     }
 
@@ -200,6 +203,10 @@ impl Agent {
             must_begin,
             begun: false,
         };
+        let _alone = tokio::select! {
+            place = self.suspects.admit(turn) => place,
+            () = running.stopped() => None,
+        };
         let mut pause = STORE_PAUSE.0;
         let mut panics = 0;
         loop {
@@ -225,7 +232,7 @@ impl Agent {
                         must_begin: true,
                         begun: false,
                     };
-                    if panics > MAX_ATTEMPTS + 1 {
+                    if panics > TRIES + 1 {
                         return;
                     }
                 }
@@ -249,9 +256,9 @@ impl Agent {
                 // It was recalled between being taken and now.
                 return Ok(());
             }
-            if attempt > MAX_ATTEMPTS {
+            if self.suspects.is_guilty(input.turn, attempt) {
                 let reference = turn_id(input.turn);
-                tracing::error!(turn = %reference, "set aside: three tries ended in a crash");
+                tracing::error!(turn = %reference, attempt, "set aside: every try ended in a crash");
                 let text = Text::Quarantined { reference };
                 let ending = Ending::failed(text.render(turn.language), Reason::Quarantined);
                 let ending = self.noted(input, ending);

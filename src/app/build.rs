@@ -129,19 +129,26 @@ fn setup(config: &Config, secret: &[u8; 32], platform: &str, account: &AccountNa
         account: account.clone(),
         secret: digest.finalize().into(),
         version: env!("CARGO_PKG_VERSION"),
-        public_host: config.http.public_url.as_deref().and_then(host),
+        public_origin: config.http.public_url.as_deref().and_then(origin),
         models: models
             .map(|model| format!("{}/{}", model.provider, model.model))
             .collect(),
     }
 }
 
-/// Host and port of an address, in lower case.
-fn host(url: &str) -> Option<String> {
-    let (_, rest) = url.split_once("://")?;
-    rest.split(['/', '?', '#'])
-        .next()
-        .map(str::to_ascii_lowercase)
+/// Scheme, host and port of an address as a browser writes an origin: in lower case and without the
+/// scheme's default port.
+fn origin(url: &str) -> Option<String> {
+    let (scheme, rest) = url.split_once("://")?;
+    let scheme = scheme.to_ascii_lowercase();
+    let host = rest.split(['/', '?', '#']).next()?.to_ascii_lowercase();
+    let default = match scheme.as_str() {
+        "http" => ":80",
+        "https" => ":443",
+        _ => return None,
+    };
+    let host = host.strip_suffix(default).unwrap_or(&host);
+    (!host.is_empty()).then(|| format!("{scheme}://{host}"))
 }
 
 fn models(config: &Config) -> Result<Vec<Arc<dyn Model>>, StartError> {
@@ -182,3 +189,6 @@ fn openai(provider: &Provider, id: &str, model: &str) -> OpenAiOptions {
         ..OpenAiOptions::new(id, model, base_url, key)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -40,7 +40,7 @@ impl Transcript for StoredTranscript {
         let rows = rows.map_err(|error| error.to_string())?;
         Ok(rows
             .into_iter()
-            .filter_map(|row| entry(row, &self.redactor))
+            .map(|row| entry(row, &self.redactor))
             .collect())
     }
 
@@ -55,21 +55,28 @@ impl Transcript for StoredTranscript {
     }
 }
 
-fn entry(row: Shown, redactor: &Redactor) -> Option<TranscriptEntry> {
-    let (message, answers, blocks) = if row.answer {
-        answer(&row, redactor)?
+/// Shown in place of a body that cannot be read, so that a reader who counts the entries of a page does
+/// not take it for the last.
+const UNREADABLE: &str = "(无法显示 / cannot be shown)";
+
+fn entry(row: Shown, redactor: &Redactor) -> TranscriptEntry {
+    let parts = if row.answer {
+        answer(&row, redactor)
     } else {
-        question(&row)?
+        question(&row)
     };
-    Some(TranscriptEntry {
+    // What nobody can read is nothing that somebody could still wait for.
+    let pending = row.pending && parts.is_some();
+    let (message, answers, blocks) = parts.unwrap_or_else(|| unreadable(&row));
+    TranscriptEntry {
         id: row.id,
         message,
         turn: row.turn.map(|turn| Arc::from(turn_id(turn))),
         answers,
         blocks,
         at: row.at,
-        pending: row.pending,
-    })
+        pending,
+    }
 }
 
 type Parts = (
@@ -89,3 +96,18 @@ fn answer(row: &Shown, redactor: &Redactor) -> Option<Parts> {
     let answers = body.answers.iter().map(|id| id.as_str().into()).collect();
     Some((None, answers, blocks(&body.text, body.format, redactor)))
 }
+
+fn unreadable(row: &Shown) -> Parts {
+    tracing::warn!(
+        id = row.id,
+        answer = row.answer,
+        "a past message cannot be read"
+    );
+    // The message's own id is in the body; this one only has to be nobody else's.
+    let message = (!row.answer).then(|| format!("unreadable-{}", row.id).as_str().into());
+    let blocks = markdown::parse(UNREADABLE, Format::Plain);
+    (message, Vec::new(), blocks)
+}
+
+#[cfg(test)]
+mod tests;

@@ -85,7 +85,7 @@ fn notice(text: &Text) -> String {
         Text::ModelRefused => "The model declined to answer this.".into(),
         Text::ModelEmpty => "The model gave no answer. Please try again.".into(),
         Text::Quarantined { reference } => format!(
-            "I could not process your message in three tries, so I set it aside. (reference {reference})"
+            "I could not process your message in several tries, so I set it aside. (reference {reference})"
         ),
         Text::HintDropped {
             prefix,

@@ -58,7 +58,7 @@ fn notice(text: &Text) -> String {
         Text::ModelRefused => "模型拒绝回答这个问题。".into(),
         Text::ModelEmpty => "模型没有给出回答，请再试一次。".into(),
         Text::Quarantined { reference } => {
-            format!("你的消息三次处理都未成功，已搁置。（编号 {reference}）")
+            format!("你的消息多次处理都未成功，已搁置。（编号 {reference}）")
         }
         Text::HintDropped {
             prefix,

@@ -54,6 +54,7 @@ pub async fn recover(
     });
     let mut recovered = Recovered::default();
     let mut controls: Vec<Waiting> = Vec::new();
+    let mut begun: Vec<(i64, u32)> = Vec::new();
     let mut after = 0;
     loop {
         let page = store.waiting(after, WaitingFilter::default(), PAGE).await?;
@@ -63,6 +64,9 @@ pub async fn recover(
         after = last.id;
         for row in page {
             traces.note(row.id, Reason::Recovered, now);
+            if row.attempts > 0 {
+                begun.push((row.id, row.attempts));
+            }
             if Route::from_code(row.route) == Route::Control {
                 controls.push(row);
                 continue;
@@ -75,7 +79,7 @@ pub async fn recover(
         }
     }
     if unclean {
-        agent.recovered_to(after);
+        agent.recovered_to(after, &begun);
         dispatch.single_to(after);
     }
     dispatch.set_policy(policy.clone());

@@ -67,7 +67,7 @@ fn setup(account: &str) -> Setup {
         account: account.into(),
         secret: [7; 32],
         version: "0",
-        public_host: None,
+        public_origin: None,
         models: vec!["a/b".into()],
     }
 }

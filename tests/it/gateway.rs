@@ -172,7 +172,8 @@ impl Gateway {
     async fn is_ready(&mut self) -> bool {
         let said = fs::read_to_string(self.said_file()).unwrap_or_default();
         let address = said.split_once("http://").and_then(|(_, rest)| {
-            let (address, _) = rest.split_once("/\n")?;
+            // The page, or, without web chat, the probe.
+            let (address, _) = rest.split_once('/')?;
             address.parse().ok()
         });
         self.http = address;

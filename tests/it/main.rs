@@ -16,6 +16,7 @@ mod gateway;
 mod inbound_rules;
 mod qq;
 mod secrets;
+mod simulation;
 mod startup;
 mod store;
 mod turns;

@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod connections;
+mod endings;
 mod outcomes;
 mod words;
 
@@ -111,7 +112,7 @@ fn adapter(settings: Settings) -> Arc<Qq> {
         account: "main".into(),
         secret: [0; 32],
         version: "0",
-        public_host: None,
+        public_origin: None,
         models: Vec::new(),
     };
     weirgate_qq::build(setup, settings)

@@ -36,7 +36,7 @@ impl Site {
             account: "site".into(),
             secret: [5; 32],
             version: "1.2.3",
-            public_host: None,
+            public_origin: None,
             models: vec!["demo/echo".into()],
         };
         let chat = build(setup, settings);
@@ -166,6 +166,21 @@ async fn a_message_is_acknowledged_shown_answered_and_ended() {
         (&text["id"], &text["final"], &text["turn"]),
         (&json!(7), &json!(true), &json!("t7"))
     );
+    assert_eq!(client.next_of("end").await["messageId"], "m1");
+}
+
+#[tokio::test]
+async fn a_notice_ends_the_messages_that_will_get_no_answer() {
+    let site = Site::new().await;
+    let mut client = site.visitor().await;
+    client.say("m1", "dropped").await;
+    let conversation = site.heard().await;
+    client.skip_to("user").await;
+    let mut notice = outgoing(&site.chat, &conversation, 7, "too many", &["m1"]);
+    notice.turn = None;
+    site.chat.send(notice).await.unwrap();
+    let text = client.next_of("text").await;
+    assert_eq!((text.get("turn"), &text["answers"]), (None, &json!(["m1"])));
     assert_eq!(client.next_of("end").await["messageId"], "m1");
 }
 

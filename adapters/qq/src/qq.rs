@@ -29,6 +29,12 @@ use crate::{
 
 /// At the end: how long what was read may take to be accepted.
 const ACCEPT_LIMIT: Duration = Duration::from_secs(3);
+/// The longest time from the stop signal to the end of the run.
+const STOP_LIMIT: Duration = Duration::from_secs(7);
+const _: () = assert!(
+    connect::CALLS_LIMIT.as_millis() + connect::CLOSE_LIMIT.as_millis() + ACCEPT_LIMIT.as_millis()
+        < STOP_LIMIT.as_millis()
+);
 
 /// One QQ account.
 pub struct Qq {
@@ -85,7 +91,8 @@ impl Qq {
     /// Binds the listener and gives its address; does nothing if it is bound. The next run uses it.
     ///
     /// # Errors
-    /// [`AdapterError::Config`] if the address is in use or not this machine's.
+    /// [`AdapterError::Config`] if the address is in use or not this machine's, or beyond loopback
+    /// without a token.
     pub async fn bind(&self) -> Result<SocketAddr, AdapterError> {
         let bound = self
             .listener
@@ -96,6 +103,11 @@ impl Qq {
             return Ok(address);
         }
         let listen = self.shared.settings.listen;
+        // The settings are refused already; nobody must get in even if somebody forgot to look.
+        if !listen.ip().is_loopback() && self.shared.settings.token.is_none() {
+            let text = format!("{listen} is open to others: without a token nobody may connect");
+            return Err(AdapterError::Config(text));
+        }
         let bind = async {
             let listener = TcpListener::bind(listen).await?;
             listener.local_addr().map(|address| (listener, address))

@@ -2,7 +2,7 @@
 //!
 //! Owns the trait that every platform implements and the form in which answers are handed to it.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use async_trait::async_trait;
 
@@ -50,8 +50,8 @@ pub struct Outgoing {
     pub reply_context: Option<ReplyContext>,
 }
 
-/// What the gateway gives an adapter when it builds it.
-#[derive(Debug, Clone)]
+/// What the gateway gives an adapter when it builds it. `Debug` leaves the key out.
+#[derive(Clone)]
 pub struct Setup {
     /// The account's name in agent.yaml.
     pub account: AccountName,
@@ -60,11 +60,31 @@ pub struct Setup {
     pub secret: [u8; 32],
     /// The gateway's version.
     pub version: &'static str,
-    /// How the outside reaches the gateway's web server, as host or `host:port` in lower case, if the
-    /// operator says so.
-    pub public_host: Option<String>,
+    /// How the outside reaches the gateway's web server, if the operator says so: `scheme://host` or
+    /// `scheme://host:port` in lower case, without the default port of the scheme.
+    pub public_origin: Option<String>,
     /// The chat models in use, as `provider/model`, first choice first.
     pub models: Vec<String>,
+}
+
+impl fmt::Debug for Setup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // By name, so that a new field cannot be forgotten here.
+        let Self {
+            account,
+            secret: _,
+            version,
+            public_origin,
+            models,
+        } = self;
+        f.debug_struct("Setup")
+            .field("account", account)
+            .field("secret", &format_args!("***"))
+            .field("version", version)
+            .field("public_origin", public_origin)
+            .field("models", models)
+            .finish()
+    }
 }
 
 /// The platform took a part.
@@ -109,3 +129,6 @@ pub trait Adapter: Send + Sync + 'static {
         None
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -55,7 +55,7 @@ struct Running {
 /// The adapter of one site, which runs when [`Adapter::run`] is called and listens nowhere by itself.
 #[must_use]
 pub fn build(setup: Setup, mut settings: Settings) -> Arc<WebChat> {
-    settings.hosts.extend(setup.public_host);
+    settings.publish(setup.public_origin.as_deref());
     let epoch: u128 = rand::random();
     Arc::new(WebChat {
         account: setup.account,

@@ -9,27 +9,51 @@ const MAX_BATCHES: usize = 64;
 /// What is under way in one conversation.
 #[derive(Debug, Default)]
 pub(crate) struct Arrivals {
-    waiting: Vec<(String, String)>,
+    waiting: Vec<Waiting>,
     batches: Vec<Vec<String>>,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    message: String,
+    html: String,
+    /// How often it is under way: a client that comes again sends it again.
+    times: usize,
 }
 
 impl Arrivals {
     /// A message is being handed in; `html` is what other windows will be shown.
     pub(crate) fn begin(&mut self, message: &str, html: String) {
-        self.forget(message);
-        self.waiting.push((message.to_owned(), html));
+        match self.waiting.iter_mut().find(|it| it.message == message) {
+            Some(waiting) => waiting.times += 1,
+            None => self.waiting.push(Waiting {
+                message: message.to_owned(),
+                html,
+                times: 1,
+            }),
+        }
     }
 
     /// The message turned out to be durable, by its receipt or because it is being answered; gives what
     /// to show, once.
     pub(crate) fn take(&mut self, message: &str) -> Option<String> {
-        let at = self.waiting.iter().position(|(id, _)| id == message)?;
-        Some(self.waiting.remove(at).1)
+        let at = self.waiting.iter().position(|it| it.message == message)?;
+        Some(self.waiting.remove(at).html)
     }
 
-    /// The message was not accepted, or was shown before.
+    /// The message was shown before.
     pub(crate) fn forget(&mut self, message: &str) {
-        self.waiting.retain(|(id, _)| id != message);
+        self.waiting.retain(|it| it.message != message);
+    }
+
+    /// The message is under way once less: it was not accepted, or not in time.
+    pub(crate) fn give_up(&mut self, message: &str) {
+        self.waiting.retain_mut(|it| {
+            if it.message == message {
+                it.times -= 1;
+            }
+            it.times > 0
+        });
     }
 
     /// Nothing is being handed in.

@@ -52,8 +52,18 @@ struct Shown {
     html: String,
 }
 
-/// A frame of a draft: its number and its body.
-pub(crate) type DraftFrame = (u64, Map<String, Value>);
+/// A frame of a draft.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct DraftFrame {
+    /// Its number.
+    pub(crate) seq: u64,
+    /// The block that it shows.
+    pub(crate) block: usize,
+    /// It drops all that is shown of the turn.
+    pub(crate) replace: bool,
+    /// Its body.
+    pub(crate) body: Map<String, Value>,
+}
 
 impl Drafts {
     /// Begins an attempt; an earlier one of the same turn is forgotten.
@@ -132,7 +142,7 @@ impl Drafts {
                 draft.opened = seq;
             }
             draft.blocks.push(Shown { seq, html });
-            frames.push((seq, draft.body(draft.blocks.len() - 1, first)));
+            frames.push(draft.frame(seq, draft.blocks.len() - 1, first));
         }
         Ok(frames)
     }
@@ -160,7 +170,7 @@ impl Drafts {
             let mut replace = draft.opened > since;
             for (index, block) in draft.blocks.iter().enumerate() {
                 if block.seq > since {
-                    frames.push((block.seq, draft.body(index, replace)));
+                    frames.push(draft.frame(block.seq, index, replace));
                     replace = false;
                 }
             }
@@ -180,19 +190,21 @@ impl Drafts {
 }
 
 impl Draft {
-    fn body(&self, index: usize, replace: bool) -> Map<String, Value> {
-        let html = self
-            .blocks
-            .get(index)
-            .map_or("", |block| block.html.as_str());
+    fn frame(&self, seq: u64, block: usize, replace: bool) -> DraftFrame {
+        let html = self.blocks.get(block).map_or("", |it| it.html.as_str());
         let mut body = object(json!({
-            "turn": &*self.turn, "attempt": self.attempt, "block": index, "html": html,
+            "turn": &*self.turn, "attempt": self.attempt, "block": block, "html": html,
         }));
         if replace {
             body.insert("replace".into(), true.into());
         }
         put_answers(&mut body, &self.answers);
-        body
+        DraftFrame {
+            seq,
+            block,
+            replace,
+            body,
+        }
     }
 }
 

@@ -13,14 +13,17 @@ const MAX_FRAME: usize = 512 * 1024;
 /// Most markup of one message in bytes.
 const MAX_MESSAGE: usize = 1024 * 1024;
 
-/// The body of a `history` frame. `entries` are oldest first; `limit` is how many were asked for, so
-/// that fewer mean that there are no more. `ended` knows messages whose end was sent although the store
-/// may not say so yet.
-pub(crate) fn body(
-    entries: &[TranscriptEntry],
-    limit: usize,
-    ended: impl Fn(&str) -> bool,
-) -> Map<String, Value> {
+/// A page of past messages, rendered.
+#[derive(Debug)]
+pub(crate) struct Page {
+    /// Oldest first.
+    messages: Vec<Map<String, Value>>,
+    more: bool,
+}
+
+/// Renders a page. `entries` are oldest first; `limit` is how many were asked for, so that fewer mean
+/// that there are no more. This is the slow part: hold no lock over it.
+pub(crate) fn page(entries: &[TranscriptEntry], limit: usize) -> Page {
     let mut bytes = 0;
     let mut messages = vec![];
     for entry in entries.iter().rev() {
@@ -29,23 +32,37 @@ pub(crate) fn body(
         if bytes > MAX_FRAME && !messages.is_empty() {
             break;
         }
-        messages.push(message(entry, html, &ended));
+        messages.push(message(entry, html));
     }
     let more = entries.len() >= limit || messages.len() < entries.len();
     messages.reverse();
-    object(json!({ "messages": messages, "more": more }))
+    Page { messages, more }
 }
 
-fn message(entry: &TranscriptEntry, html: String, ended: &impl Fn(&str) -> bool) -> Value {
+impl Page {
+    /// The body of a `history` frame. `ended` knows messages whose end was sent although the store may
+    /// not say so yet.
+    pub(crate) fn body(mut self, ended: impl Fn(&str) -> bool) -> Map<String, Value> {
+        for message in &mut self.messages {
+            let over = message
+                .get("messageId")
+                .and_then(Value::as_str)
+                .is_some_and(&ended);
+            if over {
+                message.insert("pending".into(), false.into());
+            }
+        }
+        object(json!({ "messages": self.messages, "more": self.more }))
+    }
+}
+
+fn message(entry: &TranscriptEntry, html: String) -> Map<String, Value> {
     let mut body = object(json!({ "id": entry.id, "at": entry.at, "html": html }));
     match &entry.message {
         Some(id) => {
             body.insert("role".into(), "user".into());
             body.insert("messageId".into(), id.as_str().into());
-            body.insert(
-                "pending".into(),
-                (entry.pending && !ended(id.as_str())).into(),
-            );
+            body.insert("pending".into(), entry.pending.into());
         }
         None => {
             let answers: Vec<&str> = entry.answers.iter().map(|id| id.as_str()).collect();
@@ -56,7 +73,7 @@ fn message(entry: &TranscriptEntry, html: String, ended: &impl Fn(&str) -> bool)
             }
         }
     }
-    Value::Object(body)
+    body
 }
 
 /// The markup of the blocks that fit, and an ellipsis if some do not.

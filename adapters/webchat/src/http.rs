@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// Largest frame and message from a client in bytes.
-const MAX_FRAME: usize = 64 * 1024;
+const MAX_FRAME: usize = 128 * 1024;
 /// A socket's buffers in bytes: what is written at once, and what may wait behind a slow connection.
 const WRITE_BUFFER: usize = 16 * 1024;
 const MAX_WRITE_BUFFER: usize = 4 * 1024 * 1024;

@@ -2,7 +2,8 @@
 //!
 //! Owns which rooms exist. A room lives while somebody listens or writes, and some minutes longer; a
 //! room that was forgotten comes back with higher numbers, so that nobody can resume from its past and
-//! everybody gets the whole view from the store instead. Lock order: rooms, then one room.
+//! everybody gets the whole view from the store instead. Lock order: rooms, then one room; no work is
+//! done in a room under the lock of all rooms.
 
 use std::{
     collections::HashMap,
@@ -66,19 +67,12 @@ impl Hub {
         act: impl FnOnce(&mut Room) -> T,
     ) -> (RoomHandle, T) {
         let mut rooms = self.rooms.lock();
-        if let Some(room) = rooms.all.get(key) {
-            let room = Arc::clone(room);
-            let result = act(&mut room.lock());
-            return (room, result);
-        }
-        if rooms.all.len() >= rooms.look_at.max(MAX_EMPTY) {
-            rooms.make_space();
-        }
-        rooms.floor += 1;
-        let mut room = Room::new(Arc::clone(&self.epoch), session(key), rooms.floor, now);
-        let result = act(&mut room);
-        let room = Arc::new(Mutex::new(room));
-        rooms.all.insert(key.clone(), Arc::clone(&room));
+        let room = rooms.get_or_make(key, &self.epoch, now);
+        // From lock to lock: a room that somebody holds is not forgotten.
+        let mut inside = room.lock();
+        drop(rooms);
+        let result = act(&mut inside);
+        drop(inside);
         (room, result)
     }
 
@@ -139,10 +133,27 @@ impl Hub {
 }
 
 impl Rooms {
+    fn get_or_make(&mut self, key: &ConversationKey, epoch: &Arc<str>, now: Instant) -> RoomHandle {
+        if let Some(room) = self.all.get(key) {
+            return Arc::clone(room);
+        }
+        if self.all.len() >= self.look_at.max(MAX_EMPTY) {
+            self.make_space();
+        }
+        self.floor += 1;
+        let room = Room::new(Arc::clone(epoch), session(key), self.floor, now);
+        let room = Arc::new(Mutex::new(room));
+        self.all.insert(key.clone(), Arc::clone(&room));
+        room
+    }
+
     fn forget(&mut self, mut over: impl FnMut(&mut Room) -> bool) {
         let mut floor = self.floor;
         self.all.retain(|_, room| {
-            let mut room = room.lock();
+            // Where somebody is at work there is somebody.
+            let Some(mut room) = room.try_lock() else {
+                return true;
+            };
             let over = over(&mut room);
             if over {
                 floor = floor.max(room.seq());
@@ -158,7 +169,7 @@ impl Rooms {
             .all
             .values()
             .filter_map(|room| {
-                let room = room.lock();
+                let room = room.try_lock()?;
                 room.is_empty().then(|| room.touched())
             })
             .collect();

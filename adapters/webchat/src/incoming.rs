@@ -4,6 +4,7 @@
 //! A fault concerns one line only. Nothing that names a user is ever read from a frame.
 
 use serde_json::{Map, Value};
+use weirgate_sdk::settings::Secret;
 
 use crate::texts::{Code, Language};
 
@@ -43,7 +44,7 @@ pub(crate) enum Request {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hello {
     /// The token of an earlier welcome.
-    pub(crate) token: Option<String>,
+    pub(crate) token: Option<Secret>,
     /// The last frame that the client has seen.
     pub(crate) resume: Option<Resume>,
     /// The language of errors.
@@ -151,10 +152,7 @@ fn hello(fields: &Map<String, Value>) -> Hello {
         })
     });
     Hello {
-        token: fields
-            .get("token")
-            .and_then(Value::as_str)
-            .map(str::to_owned),
+        token: fields.get("token").and_then(Value::as_str).map(Secret::new),
         resume,
         language: fields.get("language").map(Language::of).unwrap_or_default(),
     }

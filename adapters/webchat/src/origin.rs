@@ -67,8 +67,18 @@ pub(crate) fn normal_origin(origin: &str) -> Option<String> {
     ))
 }
 
+/// A host under which pages are served, as an entry of the list that [`check_host`] reads: a default
+/// port is left out, because clients leave it out of Host as well.
+pub(crate) fn served_host(host: &str) -> Option<String> {
+    let host = normal_host(host)?;
+    let bare = [":80", ":443"]
+        .iter()
+        .find_map(|port| host.strip_suffix(port));
+    Some(bare.unwrap_or(&host).to_owned())
+}
+
 /// A host, maybe with a port, in lower case; `None` for anything else.
-pub(crate) fn normal_host(host: &str) -> Option<String> {
+fn normal_host(host: &str) -> Option<String> {
     let lower = host.to_ascii_lowercase();
     let (name, _) = split_port(&lower)?;
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');

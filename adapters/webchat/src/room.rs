@@ -20,7 +20,7 @@ use crate::{
     draft::{Drafts, NoDraft},
     format::visible_text,
     outgoing::{Stamp, end, object, put_answers, stamped},
-    outlet::{Item, Outlet},
+    outlet::{DraftBlock, Item, Outlet},
 };
 
 /// Most frames in the ring.
@@ -86,6 +86,11 @@ impl Room {
     }
 
     /// The messages that have ended lately.
+    pub(crate) fn ended(&self) -> Vec<MessageId> {
+        self.ended.iter().cloned().collect()
+    }
+
+    /// Whether this is one of them.
     pub(crate) fn has_ended(&self, message: &str) -> bool {
         self.ended.iter().any(|id| id.as_str() == message)
     }
@@ -109,7 +114,7 @@ impl Room {
             .cloned();
         let drafts = self.drafts.since(since.drafts).into_iter();
         let mut missed: Vec<(u64, Utf8Bytes)> = kept
-            .chain(drafts.map(|(seq, body)| (seq, self.stamp("text", seq, body))))
+            .chain(drafts.map(|it| (it.seq, self.stamp("text", it.seq, it.body))))
             .collect();
         missed.sort_by_key(|(seq, _)| *seq);
         let mut frames = first(self);
@@ -185,7 +190,7 @@ impl Room {
 
     /// A message was not accepted; `over` if nothing more will come for it.
     pub(crate) fn not_arrived(&mut self, message: &str, over: bool) {
-        self.arrivals.forget(message);
+        self.arrivals.give_up(message);
         if over && self.arrivals.settle(message) {
             self.say("end", end(None, true));
         }
@@ -259,10 +264,16 @@ impl Room {
         let frames = self
             .drafts
             .push(&start.turn, start.attempt, from, html, self.seq, now)?;
-        for (seq, body) in frames {
-            self.seq = seq;
-            let frame = self.stamp("text", seq, body);
-            self.send(&frame);
+        for frame in frames {
+            self.seq = frame.seq;
+            let block = DraftBlock {
+                turn: Arc::clone(&start.turn),
+                block: frame.block,
+                replace: frame.replace,
+            };
+            let frame = self.stamp("text", frame.seq, frame.body);
+            self.outlets
+                .retain(|outlet| outlet.draft(block.clone(), frame.clone()));
         }
         Ok(())
     }
@@ -295,7 +306,7 @@ impl Room {
     }
 
     /// A frame of this conversation under a number.
-    pub(crate) fn stamp(&self, kind: &str, seq: u64, body: Map<String, Value>) -> Utf8Bytes {
+    fn stamp(&self, kind: &str, seq: u64, body: Map<String, Value>) -> Utf8Bytes {
         stamped(
             kind,
             Stamp {

@@ -139,6 +139,10 @@ impl Session {
             Ok(line) => line,
             Err(Fault { code, message }) => return self.fault(code, None, message.as_deref()),
         };
+        if matches!(request, Request::Hello(_) | Request::History { .. }) {
+            // Each brings a page; several in one frame must not pile up.
+            self.outlet.room().await;
+        }
         if let Request::Hello(hello) = request {
             return self.hello(hello, session).await;
         }
@@ -232,3 +236,6 @@ impl Session {
         self.say(error(code, self.language, session, message));
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use weirgate_sdk::{Rates, settings::Fields};
 
-use crate::origin::{normal_host, normal_origin};
+use crate::origin::{normal_origin, served_host};
 
 /// What one site is like.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,7 +17,7 @@ pub struct Settings {
     /// `https://www.example.com`; compared exactly.
     pub origins: Vec<String>,
     /// Values of the Host header beside loopback and plain addresses that are served, such as
-    /// `chat.example.com`; without a port any port is meant.
+    /// `chat.example.com`; without a port, or with 80 or 443, any port is meant.
     pub hosts: Vec<String>,
     /// Longest message of a visitor in characters.
     pub max_message: usize,
@@ -92,7 +92,7 @@ impl Settings {
         }
         let mut hosts = vec![];
         for setting in fields.list("hosts") {
-            match setting.word().map(normal_host) {
+            match setting.word().map(served_host) {
                 Some(Some(host)) => hosts.push(host),
                 Some(None) => setting.invalid(
                     "not a host",
@@ -105,7 +105,8 @@ impl Settings {
             title,
             origins,
             hosts,
-            // Ten thousand characters fit into one frame of 64 KiB however they are escaped.
+            // Ten thousand characters fit into one frame of 128 KiB however they are escaped: at most
+            // twelve bytes each.
             max_message: fields.usize("max_message", base.max_message, 1..=10_000),
             max_sockets: fields.usize("max_sockets", base.max_sockets, 1..=100_000),
             max_sockets_per_visitor: fields.usize(
@@ -117,6 +118,16 @@ impl Settings {
             timing: base.timing,
         }
         .finished(fields)
+    }
+
+    /// Serves the origin under which the outside reaches the gateway, as if it stood in the settings.
+    pub(crate) fn publish(&mut self, origin: Option<&str>) {
+        let Some(origin) = origin.and_then(normal_origin) else {
+            return;
+        };
+        let host = origin.split_once("://").map(|(_, host)| host);
+        self.hosts.extend(host.and_then(served_host));
+        self.origins.push(origin);
     }
 
     fn finished(self, fields: &Fields) -> Self {

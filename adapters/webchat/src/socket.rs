@@ -4,30 +4,26 @@
 //! with is decided by whoever cuts its outlet. It never buffers without a bound: a client that sends
 //! faster than the gateway accepts is not read, one that does not read is cut off.
 
-use std::{sync::Arc, time::Duration};
+use std::{error::Error, sync::Arc, time::Duration};
 
 use axum::extract::ws::{CloseFrame, Message, WebSocket};
-use futures_util::{
-    SinkExt, StreamExt,
-    stream::{SplitSink, SplitStream},
-};
+use futures_util::{Sink, SinkExt, StreamExt, stream::SplitStream};
 use tokio::{
-    sync::{OwnedSemaphorePermit, mpsc},
+    sync::OwnedSemaphorePermit,
     time::{Instant, interval_at, sleep_until, timeout},
 };
+use tokio_tungstenite::tungstenite;
 use weirgate_sdk::{Ingress, Stop};
 
 use crate::{
     adapter::WebChat,
-    outlet::{Cut, Item, Outlet, size},
+    outlet::{Cut, Item, Items, Outlet, size},
     session::Session,
     texts::Code,
 };
 
 /// How long a closing socket may take to read what was queued.
 const CLOSE_WAIT: Duration = Duration::from_secs(3);
-/// How long the receipts of a closed socket are waited for, so that other windows see its messages.
-const RECEIPT_WAIT: Duration = Duration::from_secs(30);
 /// Pings without any frame between them after which a socket is dead.
 const MISSED_PINGS: u32 = 2;
 
@@ -57,15 +53,7 @@ pub(crate) async fn serve(chat: Arc<WebChat>, link: Link, socket: WebSocket) {
     // An error of the writer is the end of the process; there is nothing to do about it here.
     let _ = writer.await;
     drop(permit);
-    session.abandon();
-    let rest = async {
-        while !session.submitter.is_idle() {
-            let step = session.submitter.next().await;
-            session.step(step).await;
-            session.abandon();
-        }
-    };
-    let _ = timeout(RECEIPT_WAIT, rest).await;
+    session.settle().await;
 }
 
 /// Reads until somebody cuts the outlet or the client goes; then the outlet is cut.
@@ -98,7 +86,8 @@ async fn read(
                 }
                 outlet.push(Item::Ping);
             }
-            () = outlet.wrote(), if !outlet.has_room() => {}
+            // Who takes what is written is alive, although his signs of life are not read now.
+            () = outlet.wrote(), if !outlet.has_room() => unanswered = 0,
             () = sleep_until(greeting), if !session.is_known() => return outlet.cut(Cut::POLICY),
             message = stream.next(), if !session.submitter.is_full() && outlet.has_room() => {
                 unanswered = 0;
@@ -109,7 +98,7 @@ async fn read(
                     Some(Ok(Message::Close(_))) | None => return outlet.cut(Cut::DONE),
                     Some(Err(error)) => {
                         tracing::debug!(%error, "socket failed");
-                        return outlet.cut(Cut::TOO_BIG);
+                        return outlet.cut(cut_for(&error));
                     }
                 }
             }
@@ -129,40 +118,48 @@ async fn drain(session: &mut Session, outlet: &Outlet) {
     outlet.cut(Cut::STOPPING);
 }
 
+/// How a socket is closed whose reading failed so.
+fn cut_for(error: &axum::Error) -> Cut {
+    use tungstenite::Error as Wire;
+    let wire = error.source().and_then(|it| it.downcast_ref::<Wire>());
+    match wire {
+        Some(Wire::Capacity(_)) => Cut::TOO_BIG,
+        Some(Wire::Utf8(_)) => Cut::NOT_TEXT,
+        // Of a broken connection nobody reads the code.
+        _ => Cut::PROTOCOL,
+    }
+}
+
 /// Writes what is queued until the outlet is cut, then the close frame.
-async fn write(
-    mut sink: SplitSink<WebSocket, Message>,
-    mut items: mpsc::Receiver<Item>,
-    outlet: Arc<Outlet>,
-) {
-    let cut = {
-        let cut = outlet.until_cut();
-        tokio::pin!(cut);
-        loop {
-            tokio::select! {
-                biased;
-                cut = &mut cut => break cut,
-                item = items.recv() => {
-                    let Some(item) = item else { break Cut::DONE };
-                    let written = tokio::select! {
-                        biased;
-                        written = write_item(&mut sink, item, &outlet) => written,
-                        cut = &mut cut => break cut,
-                    };
-                    if !written {
-                        outlet.cut(Cut::DONE);
-                        return;
-                    }
-                }
-            }
+async fn write<S>(mut sink: S, mut items: Items, outlet: Arc<Outlet>)
+where
+    S: Sink<Message> + Unpin,
+{
+    let cut = outlet.until_cut();
+    tokio::pin!(cut);
+    let (cut, whole) = loop {
+        let item = tokio::select! {
+            biased;
+            cut = &mut cut => break (cut, true),
+            item = items.recv() => item,
+        };
+        let written = tokio::select! {
+            biased;
+            written = write_item(&mut sink, item, &outlet) => written,
+            cut = &mut cut => break (cut, false),
+        };
+        if !written {
+            return outlet.cut(Cut::DONE);
         }
     };
     let close = async {
-        // A slow client is not made to wait for more; any other gets what was queued before.
-        let queued = std::iter::from_fn(|| items.try_recv().ok());
-        for item in queued.take_while(|_| cut != Cut::SLOW) {
-            if !write_item(&mut sink, item, &outlet).await {
-                return;
+        // A slow client is not made to wait for more; any other gets what was queued before. After half
+        // an item nothing may follow: the client would take it for all that there is.
+        if whole && cut != Cut::SLOW {
+            while let Some(item) = items.try_recv() {
+                if !write_item(&mut sink, item, &outlet).await {
+                    return;
+                }
             }
         }
         let frame = CloseFrame {
@@ -176,22 +173,24 @@ async fn write(
     let _ = timeout(CLOSE_WAIT, close).await;
 }
 
-async fn write_item(sink: &mut SplitSink<WebSocket, Message>, item: Item, outlet: &Outlet) -> bool {
+async fn write_item<S>(sink: &mut S, item: Item, outlet: &Outlet) -> bool
+where
+    S: Sink<Message> + Unpin,
+{
     let size = size(&item);
     let written = match item {
         Item::Ping => sink.send(Message::Ping(Vec::new().into())).await.is_ok(),
         Item::Frames(frames) => {
-            let mut frames = frames.into_iter();
-            loop {
-                let Some(frame) = frames.next() else {
-                    break true;
-                };
-                if sink.send(Message::Text(frame)).await.is_err() {
-                    break false;
-                }
+            let mut written = true;
+            for frame in frames {
+                written = written && sink.send(Message::Text(frame)).await.is_ok();
             }
+            written
         }
     };
     outlet.written(size);
     written
 }
+
+#[cfg(test)]
+mod tests;

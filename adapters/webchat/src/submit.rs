@@ -133,6 +133,12 @@ impl Submitter {
         std::mem::take(&mut self.held)
     }
 
+    /// Gives back everything that is under way, and waits for none of it any more.
+    pub(crate) fn abandon_all(&mut self) -> Vec<Submission> {
+        let flying = self.flying.drain(..).map(|(submission, _)| submission);
+        flying.chain(self.held.drain(..)).collect()
+    }
+
     fn settle(
         &mut self,
         submission: Submission,

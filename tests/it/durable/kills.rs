@@ -243,7 +243,9 @@ impl Run {
             assert!(!numbers.is_empty(), "user {user} was told {text:?}");
             if let Some(before) = first.get(&(*user, text.as_str())) {
                 let excused = self.gaps.borrow().iter().any(|gap| {
-                    *before <= gap.gone && *before + DOUBT >= gap.killed && *at >= gap.gone
+                    *before <= gap.gone + gap.grace
+                        && *before + DOUBT >= gap.killed
+                        && *at >= gap.gone
                 });
                 assert!(
                     excused,
@@ -310,10 +312,9 @@ async fn every_message_survives_ten_kills_and_is_answered_in_order() {
     };
     tokio::join!(work, run.collect(&fake), run.watch());
     let forgotten = run.forgotten(&gateway.database());
-    assert_eq!(
-        forgotten,
-        [""; 0],
-        "accepted and not answered: {}",
+    assert!(
+        forgotten.is_empty(),
+        "accepted and not answered: {forgotten:?}: {}",
         gateway.log()
     );
     let missing = run.missing();

@@ -42,7 +42,7 @@ impl FakeBoard {
             account: "main".into(),
             secret: [7; 32],
             version: "0",
-            public_host: None,
+            public_origin: None,
             models: Vec::new(),
         };
         let board = build(setup, settings);

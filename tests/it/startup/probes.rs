@@ -38,11 +38,7 @@ async fn a_listener_that_is_in_use_is_reported_and_does_not_stop_the_rest() {
     gateway.logged("an adapter is down").await;
     let ready = gateway.get("/readyz").await;
     assert_eq!(ready.status, 200);
-    assert!(
-        ready.body.contains(r#""qq/main":"down ("#),
-        "{}",
-        ready.body
-    );
+    assert!(ready.body.contains(r#""qq/main":"down""#), "{}", ready.body);
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use weirgate_sdk::{Adapter, SendError};
 use weirgate_testkit::webchat::WebChatClient;
 use weirgate_webchat::Settings;
 
-use super::{Site, outgoing};
+use super::{Site, WAIT, outgoing};
 
 /// The status line and the headers of a plain request.
 async fn get(address: SocketAddr, path: &str, host: &str) -> String {
@@ -41,6 +41,11 @@ async fn the_page_comes_with_strict_headers_and_without_anything_inline() {
     let page = get(site.address, "/", "localhost").await;
     assert!(!page.contains("<style") && !page.contains("style=") && !page.contains(" onload="));
     assert!(!page.contains("<script>"), "no inline script");
+    // What changes all the time is not part of what a screen reader reads out.
+    let log = page.find("id=\"log\"").unwrap();
+    let end = log + page[log..].find("</div>").unwrap();
+    assert!(page.find("id=\"thinking\"").unwrap() > end);
+    assert!(page.contains("aria-describedby=\"hint\""));
     let rebound = get(site.address, "/", "evil.example").await;
     assert!(rebound.starts_with("http/1.1 403"), "{rebound}");
 }
@@ -100,7 +105,7 @@ async fn sockets_are_bounded_and_must_say_hello() {
     assert_eq!(rude.next_of("error").await["code"], "hello_first");
     assert_eq!(rude.close_code().await, 1008);
     let mut big = WebChatClient::connect(site.address).await;
-    big.send_text(&"x".repeat(70_000)).await;
+    big.send_text(&"x".repeat(140_000)).await;
     assert!(matches!(big.close_code().await, 1009 | 1006));
     drop((first, silent, rude, big));
     let mut open = vec![];
@@ -114,6 +119,57 @@ async fn sockets_are_bounded_and_must_say_hello() {
         }
     }
     assert!(open.len() <= 2);
+}
+
+/// Opens a socket by hand, sends these bytes as they are, and gives the code of the close frame.
+async fn close_code_after(address: SocketAddr, bytes: &[u8]) -> u16 {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let request = format!(
+        "GET /chat HTTP/1.1\r\nHost: {address}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+         Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
+    );
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut head = vec![];
+    while !head.ends_with(b"\r\n\r\n") {
+        head.push(stream.read_u8().await.unwrap());
+    }
+    stream.write_all(bytes).await.unwrap();
+    loop {
+        let (kind, length) = (
+            stream.read_u8().await.unwrap(),
+            stream.read_u8().await.unwrap(),
+        );
+        let mut payload = vec![0; length.into()];
+        stream.read_exact(&mut payload).await.unwrap();
+        if kind == 0x88 {
+            return u16::from_be_bytes([payload[0], payload[1]]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_close_code_says_what_was_wrong_with_a_frame() {
+    let site = Site::new().await;
+    // Masked with zeros: two bytes that are not UTF-8; an operation that is not; a length over all limits.
+    for (bytes, code) in [
+        (&[0x81, 0x82, 0, 0, 0, 0, 0xc3, 0x28][..], 1007),
+        (&[0x83, 0x80, 0, 0, 0, 0], 1002),
+        (&[0x81, 0xff, 0, 0, 0, 0, 0x10, 0, 0, 0, 0, 0, 0, 0], 1009),
+    ] {
+        assert_eq!(close_code_after(site.address, bytes).await, code);
+    }
+}
+
+#[tokio::test]
+async fn the_longest_message_fits_into_a_frame_however_it_is_escaped() {
+    let site = Site::new().await;
+    let mut client = site.visitor().await;
+    let text = r"\ud83d\ude00".repeat(8_000);
+    let frame = format!(r#"{{"type":"text","messageId":"m1","content":{{"text":"{text}"}}}}"#);
+    client.send_text(&frame).await;
+    assert_eq!(client.next_of("ack").await["messageId"], "m1");
+    let message = site.gateway.next_message(WAIT).await.unwrap();
+    assert_eq!(message.own_text(), "😀".repeat(8_000));
 }
 
 #[tokio::test]

@@ -190,3 +190,25 @@ async fn earlier_messages_come_page_by_page() {
     );
     assert!(page.get("replace").is_none());
 }
+
+#[tokio::test]
+async fn many_pages_asked_for_at_once_all_come() {
+    let site = Site::new().await;
+    let token = site.visitor().await.token;
+    let long = "x".repeat(10_000);
+    let entries = (1..=50).map(|id| past(id, None, &long, false)).collect();
+    site.gateway.set_transcript(entries, Some("main".into()));
+    let mut client = WebChatClient::connect(site.address).await;
+    client.enter(Some(&token)).await;
+    let ask = json!({ "type": "history" }).to_string();
+    for _ in 0..4 {
+        client.send_text(&[ask.as_str(); 4].join("\n")).await;
+    }
+    for page in 0..16 {
+        let history = client.next_of("history").await;
+        assert_eq!(history["messages"].as_array().unwrap().len(), 50, "{page}");
+        if page % 4 == 3 {
+            assert_eq!(client.next_of("end").await["batch"], true);
+        }
+    }
+}

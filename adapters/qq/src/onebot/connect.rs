@@ -3,12 +3,12 @@
 //! Owns accepting, the checks of the handshake (before the upgrade is answered) and the tasks of the
 //! connections. A token is compared in constant time and never logged.
 
-use std::{io, sync::Arc, time::Duration};
+use std::{collections::VecDeque, io, sync::Arc, time::Duration};
 
 use subtle::ConstantTimeEq;
 use tokio::{
     net::{TcpListener, TcpStream},
-    sync::{Semaphore, mpsc},
+    sync::{Semaphore, mpsc, oneshot},
     task::JoinSet,
     time::{sleep, timeout},
 };
@@ -24,20 +24,22 @@ use weirgate_sdk::{Event, Stop};
 
 use super::{
     links::Role,
-    session::Session,
+    session::{DRAIN_LIMIT, Session},
     wire::{MAX_ID, line},
 };
 use crate::qq::Shared;
 
-/// Connections at once, those in their handshake included.
-const MAX_CONNECTIONS: usize = 16;
+/// Handshakes at once; a further one ends the oldest, so that strangers who say nothing keep nobody out.
+const MAX_HANDSHAKES: usize = 16;
 /// The longest handshake.
-const HANDSHAKE_LIMIT: Duration = Duration::from_secs(10);
+const HANDSHAKE_LIMIT: Duration = Duration::from_secs(3);
+/// Connections at once after their handshake, those that were replaced and still drain included.
+const MAX_SESSIONS: usize = 16;
 /// The longest frame and message, in bytes.
 const MAX_FRAME: usize = 16 * 1024 * 1024;
 /// At the end: how long calls under way may still be answered, and connections may take to close.
-const CALLS_LIMIT: Duration = Duration::from_secs(2);
-const CLOSE_LIMIT: Duration = Duration::from_secs(1);
+pub const CALLS_LIMIT: Duration = Duration::from_secs(2);
+pub const CLOSE_LIMIT: Duration = DRAIN_LIMIT.saturating_add(Duration::from_millis(500));
 /// Pause after the system refused to accept, for example for want of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
 
@@ -84,21 +86,19 @@ pub async fn serve(
     events: mpsc::Sender<Vec<Event>>,
     stop: &Stop,
 ) {
-    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let sessions = Arc::new(Semaphore::new(MAX_SESSIONS));
+    let mut handshakes = Handshakes::default();
     let mut tasks = JoinSet::new();
     loop {
         tokio::select! {
             () = stop.stopped() => break,
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => {
-                    let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
-                        tracing::warn!(account = %shared.account, "too many connections: one refused");
-                        continue;
-                    };
+                    let place = handshakes.begin();
                     let (shared, events) = (Arc::clone(&shared), events.clone());
+                    let sessions = Arc::clone(&sessions);
                     tasks.spawn(async move {
-                        let _place = place;
-                        connection(&shared, stream, &events).await;
+                        connection(&shared, stream, place, &sessions, &events).await;
                     });
                 }
                 Err(error) => {
@@ -109,7 +109,7 @@ pub async fn serve(
             Some(_) = tasks.join_next() => {}
         }
     }
-    drop((listener, events));
+    drop((listener, events, handshakes));
     let _ = timeout(CALLS_LIMIT, shared.calls.idle()).await;
     shared.links.close();
     let _ = timeout(CLOSE_LIMIT, async {
@@ -119,7 +119,31 @@ pub async fn serve(
     tasks.shutdown().await;
 }
 
-async fn connection(shared: &Shared, stream: TcpStream, events: &mpsc::Sender<Vec<Event>>) {
+/// The handshakes under way, oldest first.
+#[derive(Default)]
+struct Handshakes(VecDeque<oneshot::Sender<()>>);
+
+impl Handshakes {
+    /// A place for a new one; it resolves when the handshake has to make room for a newer one. Dropping
+    /// it gives the place back.
+    fn begin(&mut self) -> oneshot::Receiver<()> {
+        self.0.retain(|handshake| !handshake.is_closed());
+        if self.0.len() >= MAX_HANDSHAKES {
+            self.0.pop_front();
+        }
+        let (handshake, place) = oneshot::channel();
+        self.0.push_back(handshake);
+        place
+    }
+}
+
+async fn connection(
+    shared: &Shared,
+    stream: TcpStream,
+    place: oneshot::Receiver<()>,
+    sessions: &Semaphore,
+    events: &mpsc::Sender<Vec<Event>>,
+) {
     let _ = stream.set_nodelay(true);
     let mut peer = None;
     #[expect(clippy::result_large_err, reason = "the signature is the library's")]
@@ -141,7 +165,12 @@ async fn connection(shared: &Shared, stream: TcpStream, events: &mpsc::Sender<Ve
         .max_message_size(Some(MAX_FRAME))
         .max_frame_size(Some(MAX_FRAME));
     let handshake = accept_hdr_async_with_config(stream, check, Some(config));
-    let socket = match timeout(HANDSHAKE_LIMIT, handshake).await {
+    let handshake = tokio::select! {
+        biased;
+        handshake = timeout(HANDSHAKE_LIMIT, handshake) => handshake,
+        _ = place => return,
+    };
+    let socket = match handshake {
         Ok(Ok(socket)) => socket,
         Ok(Err(error)) => {
             tracing::debug!(account = %shared.account, error = line(&error.to_string(), 120), "no handshake");
@@ -150,6 +179,10 @@ async fn connection(shared: &Shared, stream: TcpStream, events: &mpsc::Sender<Ve
         Err(_) => return,
     };
     let Some(Peer { bot, role }) = peer else {
+        return;
+    };
+    let Ok(_session) = sessions.try_acquire() else {
+        tracing::warn!(account = %shared.account, "too many connections: one ended");
         return;
     };
     let Some(joined) = shared.links.join(role, &bot) else {

@@ -69,6 +69,11 @@ pub struct Joined {
     pub requests: mpsc::Receiver<Request>,
     /// Resolves when the connection is to end.
     pub closed: oneshot::Receiver<()>,
+    /// Resolves when everything that came over the earlier connection of this role is handed in; events
+    /// of this one come after it.
+    pub after: oneshot::Receiver<()>,
+    /// Dropped when everything that came over this connection is handed in.
+    pub finished: oneshot::Sender<()>,
 }
 
 #[derive(Debug)]
@@ -92,6 +97,8 @@ pub struct Links {
 struct State {
     ingress: Option<Arc<dyn Ingress>>,
     links: Vec<Link>,
+    /// For each role that ever connected: when its newest connection has handed everything in.
+    finished: Vec<(Role, oneshot::Receiver<()>)>,
     last_id: u64,
     bot: Option<String>,
     was_up: bool,
@@ -157,6 +164,7 @@ impl Links {
         state.last_id += 1;
         let (requests, receiver) = mpsc::channel(OUTBOX);
         let (open, closed) = oneshot::channel();
+        let (finished, after) = state.line_up(role);
         let id = state.last_id;
         state.links.push(Link {
             id,
@@ -171,6 +179,8 @@ impl Links {
             id,
             requests: receiver,
             closed,
+            after,
+            finished,
         })
     }
 
@@ -241,6 +251,21 @@ impl Links {
 impl State {
     fn admits(&self, bot: &str) -> bool {
         self.links.is_empty() || self.bot.as_deref().is_none_or(|current| current == bot)
+    }
+
+    /// Puts a connection behind the earlier one of its role.
+    fn line_up(&mut self, role: Role) -> (oneshot::Sender<()>, oneshot::Receiver<()>) {
+        let (finished, mine) = oneshot::channel();
+        let earlier = self.finished.iter_mut().find(|(of, _)| *of == role);
+        let after = match earlier {
+            Some((_, earlier)) => std::mem::replace(earlier, mine),
+            None => {
+                self.finished.push((role, mine));
+                // There is none: its sender is gone, which is what is waited for.
+                oneshot::channel().1
+            }
+        };
+        (finished, after)
     }
 
     fn connection(&self) -> Connection {

@@ -1,22 +1,30 @@
 //! One connection from its first frame to its last.
 //!
 //! Owns the socket. It reads what the socket has, hands events on in one go and answers to the calls
-//! that wait for them; it writes requests and pings. A frame that cannot be read is passed over.
+//! that wait for them; it writes requests and pings. A frame that cannot be read is passed over. Who is
+//! told to go is listened to until he is gone, because OneBot sends nothing twice.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::{
+    pin::pin,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
 
 use futures_util::{
     FutureExt, SinkExt, StreamExt,
+    future::FusedFuture,
     stream::{SplitSink, SplitStream},
 };
 use tokio::{
     net::TcpStream,
     sync::mpsc,
-    time::{Instant, MissedTickBehavior, interval_at, timeout_at},
+    time::{Instant, MissedTickBehavior, interval_at, timeout, timeout_at},
 };
 use tokio_tungstenite::{
     WebSocketStream,
-    tungstenite::{Bytes, Error, Message},
+    tungstenite::{
+        Bytes, Error, Message,
+        protocol::{CloseFrame, frame::coding::CloseCode},
+    },
 };
 use weirgate_sdk::{Event, Timestamp};
 
@@ -32,6 +40,8 @@ use crate::qq::Shared;
 
 /// Frames handled before events are handed on, whatever they are.
 const ROUND: usize = 256;
+/// How long the other side may take to go after it was told to; what it sent meanwhile is read.
+pub const DRAIN_LIMIT: Duration = Duration::from_secs(1);
 
 /// One connection.
 pub struct Session<'a> {
@@ -48,25 +58,52 @@ pub struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// Serves until the connection ends, for whatever reason; nothing that was read is lost.
+    /// Serves until the connection ends, for whatever reason; nothing that was read is lost, and what
+    /// the other side had already sent when it is told to go is read as well.
     pub async fn run(&self, socket: WebSocketStream<TcpStream>, joined: Joined) {
-        let (sink, stream) = socket.split();
+        let (mut sink, stream) = socket.split();
         let Joined {
-            requests, closed, ..
+            requests,
+            closed,
+            after,
+            finished,
+            ..
         } = joined;
         let mut gathered = Vec::new();
-        let reason = tokio::select! {
-            reason = self.read(stream, &mut gathered) => reason,
-            reason = self.write(sink, requests) => reason,
-            _ = closed => "replaced or closed".to_owned(),
+        let mut after = after.fuse();
+        let reason = {
+            let mut read = pin!(async {
+                let _ = (&mut after).await;
+                self.read(stream, &mut gathered).await
+            });
+            let end = tokio::select! {
+                reason = &mut read => Err(reason),
+                reason = self.write(&mut sink, requests) => Ok(reason),
+                _ = closed => Ok("replaced or closed".to_owned()),
+            };
+            match end {
+                Err(reason) => reason,
+                Ok(reason) => {
+                    let part = async { tokio::join!(sink.send(goodbye()), read) };
+                    let _ = timeout(DRAIN_LIMIT, part).await;
+                    reason
+                }
+            }
         };
         tracing::info!(account = %self.shared.account, role = ?self.role, reason, "connection ended");
         self.shared.links.leave(self.id, &reason);
         self.shared.calls.lost(self.id);
+        if !after.is_terminated() {
+            // The next connection must not overtake the one before this.
+            let _ = after.await;
+        }
         if !gathered.is_empty() {
             // The connection broke while the gateway was busy.
             let _ = self.events.send(gathered).await;
         }
+        drop(finished);
+        // The other side's close is answered; a broken connection cannot be closed any better.
+        let _ = timeout(DRAIN_LIMIT, sink.close()).await;
     }
 
     async fn read(
@@ -187,7 +224,7 @@ impl Session<'_> {
 
     async fn write(
         &self,
-        mut sink: SplitSink<WebSocketStream<TcpStream>, Message>,
+        sink: &mut SplitSink<WebSocketStream<TcpStream>, Message>,
         mut requests: mpsc::Receiver<Request>,
     ) -> String {
         let mut ping = interval_at(Instant::now() + PING, PING);
@@ -220,6 +257,14 @@ impl Session<'_> {
             }
         }
     }
+}
+
+/// Tells the other side to go.
+fn goodbye() -> Message {
+    Message::Close(Some(CloseFrame {
+        code: CloseCode::Away,
+        reason: "replaced or stopping".into(),
+    }))
 }
 
 /// Milliseconds since the Unix epoch.

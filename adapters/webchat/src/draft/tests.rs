@@ -38,11 +38,15 @@ fn only_blocks_that_differ_are_sent() {
     let mut drafts = Drafts::default();
     drafts.open(&start("t", 1), now).unwrap();
     let first = drafts.push("t", 1, 0, texts(&["a", "b"]), 0, now).unwrap();
-    assert_eq!(first.iter().map(|it| it.0).collect::<Vec<_>>(), [1, 2]);
-    assert!(first[0].1.contains_key("replace") && !first[1].1.contains_key("replace"));
+    assert_eq!(first.iter().map(|it| it.seq).collect::<Vec<_>>(), [1, 2]);
+    for (frame, replace) in first.iter().zip([true, false]) {
+        assert_eq!(frame.replace, replace);
+        assert_eq!(frame.body.contains_key("replace"), replace);
+        assert_eq!(frame.body["block"], frame.block);
+    }
     let second = drafts.push("t", 1, 1, texts(&["b", "c"]), 2, now).unwrap();
     assert_eq!(second.len(), 1);
-    assert_eq!(second[0].1["block"], 2);
+    assert_eq!(second[0].body["block"], 2);
     assert!(
         drafts
             .push("t", 1, 2, texts(&["c"]), 3, now)
@@ -68,7 +72,7 @@ fn a_new_attempt_replaces_the_old_one_which_can_say_no_more() {
     let frames = drafts
         .push("t", 2, 0, texts(&["Good morning!"]), 1, now)
         .unwrap();
-    assert!(frames[0].1.contains_key("replace"));
+    assert!(frames[0].replace);
     assert_eq!(drafts.since(0).len(), 1);
 }
 
@@ -123,7 +127,7 @@ proptest! {
             let from = count.min(blocks.len()).saturating_sub(1);
             count = blocks.len();
             let html = blocks[from..].to_vec();
-            for (number, body) in drafts.push("t", attempt, from, html, seq, now).unwrap() {
+            for DraftFrame { seq: number, body, .. } in drafts.push("t", attempt, from, html, seq, now).unwrap() {
                 prop_assert_eq!(number, seq + 1);
                 seq = number;
                 apply(&mut always, &body);
@@ -134,13 +138,13 @@ proptest! {
             prop_assert_eq!(always.len(), blocks.len());
             prop_assert_eq!(&always[from..], &blocks[from..]);
         }
-        for (number, body) in drafts.since(away.min(seq)) {
+        for DraftFrame { seq: number, body, .. } in drafts.since(away.min(seq)) {
             prop_assert!(number > away.min(seq));
             apply(&mut partly, &body);
         }
         prop_assert_eq!(&partly, &always);
         let mut anew = vec!["old".to_owned()];
-        drafts.since(0).iter().for_each(|(_, body)| apply(&mut anew, body));
+        drafts.since(0).iter().for_each(|it| apply(&mut anew, &it.body));
         prop_assert_eq!(anew, always);
     }
 }

@@ -25,7 +25,7 @@ fn both_sides_of_a_talk_are_told_apart_and_sanitised() {
         entry(2, None, "yes"),
         entry(3, Some("m2"), "x"),
     ];
-    let body = body(&entries, 50, |id| id == "m1");
+    let body = page(&entries, 50).body(|id| id == "m1");
     assert_eq!(
         Value::Object(body),
         json!({ "more": false, "messages": [
@@ -43,7 +43,7 @@ fn both_sides_of_a_talk_are_told_apart_and_sanitised() {
 fn a_page_that_is_too_long_keeps_the_newest_and_says_that_there_are_more() {
     let long = "x".repeat(MAX_FRAME / 2);
     let entries: Vec<_> = (1..=4).map(|id| entry(id, None, &long)).collect();
-    let body = body(&entries, 50, |_| false);
+    let body = page(&entries, 50).body(|_| false);
     let ids: Vec<_> = body["messages"]
         .as_array()
         .unwrap()
@@ -60,7 +60,7 @@ fn one_message_is_bounded_too() {
     huge.blocks.push(Block::Paragraph(vec![Inline::Text(
         "x".repeat(MAX_MESSAGE),
     )]));
-    let body = body(&[huge], 1, |_| false);
+    let body = page(&[huge], 1).body(|_| false);
     assert_eq!(body["messages"][0]["html"], "<p>first</p><p>…</p>");
     assert_eq!(body["more"], true);
 }

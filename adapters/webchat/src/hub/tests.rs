@@ -77,3 +77,15 @@ fn one_socket_too_many_closes_the_oldest_of_the_same_visitor() {
     }
     assert!(hub.visitors.lock().is_empty());
 }
+
+#[test]
+fn work_in_one_room_does_not_hold_up_the_others() {
+    let hub = Hub::new("e".into(), LIFE);
+    let now = Instant::now();
+    hub.enter(&key(1), now, |_| {
+        hub.enter(&key(2), now, |_| ());
+        // Nor is the room forgotten over it.
+        hub.sweep(now + 2 * LIFE);
+    });
+    assert!(hub.find(&key(1)).is_some() && hub.find(&key(2)).is_none());
+}

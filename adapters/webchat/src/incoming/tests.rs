@@ -51,7 +51,7 @@ fn every_known_type_is_read() {
     check(
         r#"{"type":"hello","token":"t","resume":{"epoch":"e","seq":3},"language":"zh-CN"}"#,
         Ok(Request::Hello(Hello {
-            token: Some("t".into()),
+            token: Some(Secret::new("t")),
             resume: Some(Resume {
                 epoch: "e".into(),
                 seq: 3,
@@ -158,4 +158,14 @@ proptest! {
             prop_assert!(message.len() <= 64 && text.chars().count() <= 20);
         }
     }
+}
+
+#[test]
+fn a_token_is_not_printed() {
+    let line = read(r#"{"type":"hello","token":"very-private"}"#, 100).unwrap();
+    let text = format!("{line:?}");
+    assert!(
+        text.contains("Hello") && !text.contains("private"),
+        "{text}"
+    );
 }

@@ -75,6 +75,16 @@ function keepEnd(change, force = false) {
   $("empty").hidden = log.childElementCount > 0 || !session;
 }
 
+// Earlier messages are there to be found, not to be read out: a screen reader is to hear new ones only.
+let loud = null;
+function quietly(change) {
+  log.setAttribute("aria-live", "off");
+  change();
+  clearTimeout(loud);
+  // It looks at a change a moment after it.
+  loud = setTimeout(() => log.setAttribute("aria-live", "polite"), 1000);
+}
+
 function messageElement(role, html) {
   const element = document.createElement("article");
   element.className = `message ${role}`;
@@ -141,14 +151,11 @@ function arrived(messageId) {
 function busy() {
   $("stop").hidden = pending.size === 0;
   const waits = pending.size > 0 && drafts.size === 0;
-  let dots = $("thinking");
-  if (waits && !dots) {
-    dots = messageElement("assistant thinking", "");
-    dots.id = "thinking";
-    dots.setAttribute("aria-label", words.thinking);
-  }
-  if (!waits) dots?.remove();
-  else keepEnd(() => log.append(dots));
+  if ($("thinking").hidden !== waits) return;
+  keepEnd(() => {
+    $("thinking").hidden = !waits;
+    $("thinking-text").textContent = waits ? words.thinking : "";
+  });
 }
 
 function clearView() {
@@ -164,29 +171,31 @@ const handlers = {
   welcome(frame) {
     if (frame.token) { token = frame.token; store.write("token", token); }
     if (frame.sessionId !== session) clearView();
-    ({ sessionId: session, epoch } = frame);
+    session = frame.sessionId;
+    // Until the snapshot is in there is no place in this conversation to go on from.
+    epoch = frame.resumed ? frame.epoch : null;
     maxMessage = frame.maxMessage ?? maxMessage;
     if (frame.title) { $("title").textContent = frame.title; document.title = frame.title; }
-    failures = 0;
+    clearTimeout(steady);
+    steady = setTimeout(() => { failures = 0; }, 10000);
     state("online");
     if (frame.resumed) resend();
     count();
   },
 
   history(frame) {
-    loading = false;
-    $("older").hidden = true;
+    loaded();
+    const frames = document.createDocumentFragment();
     if (frame.replace) {
+      ({ epoch, seq } = frame);
       clearView();
-      const frames = document.createDocumentFragment();
       for (const item of frame.messages) frames.append(...past(item));
-      keepEnd(() => log.append(frames), true);
+      quietly(() => keepEnd(() => log.append(frames), true));
       resend();
     } else {
       const height = scroll.scrollHeight;
-      const frames = document.createDocumentFragment();
       for (const item of frame.messages) frames.append(...past(item));
-      log.prepend(frames);
+      quietly(() => log.prepend(frames));
       scroll.scrollTop += scroll.scrollHeight - height;
     }
     oldest = frame.messages[0]?.id ?? oldest;
@@ -213,12 +222,13 @@ const handlers = {
   },
 
   error(frame) {
+    if (frame.code === "history_unavailable") loaded();
     const element = own.get(frame.messageId);
     if (!frame.messageId || !element) { notice(frame.text); return; }
-    const later = isLater(frame.code);
-    note(element, later ? `${frame.text} ${words.again}` : frame.text, true);
-    if (later) {
-      setTimeout(resend, 5000 + Math.random() * 10000);
+    const again = isLater(frame.code);
+    note(element, again ? `${frame.text} ${words.again}` : frame.text, true);
+    if (again) {
+      later ??= setTimeout(resend, 5000 + Math.random() * 10000);
     } else {
       element.classList.remove("waiting");
       unsent.remove(frame.messageId);
@@ -304,7 +314,7 @@ function draft(frame) {
 let socket = null;
 let failures = 0;
 let retry = null;
-let silence = null;
+let [silence, steady, later] = [null, null, null];
 let paused = false;
 
 function state(name) {
@@ -334,7 +344,6 @@ function connect() {
       return;
     }
     if (frame.type !== "welcome" && frame.epoch === epoch && frame.seq > seq) seq = frame.seq;
-    if (frame.type === "history" && frame.replace) seq = frame.seq;
     handlers[frame.type]?.(frame);
   });
   mine.addEventListener("close", (event) => {
@@ -344,8 +353,9 @@ function connect() {
 }
 
 function lost(code) {
-  clearTimeout(silence);
-  socket = null;
+  for (const timer of [silence, steady, later]) clearTimeout(timer);
+  socket = later = null;
+  loaded();
   for (const item of unsent.of(session)) {
     const element = own.get(item.messageId);
     if (element) note(element, words.queued);
@@ -383,6 +393,8 @@ function probe(wait) {
 }
 
 function resend() {
+  clearTimeout(later);
+  later = null;
   if (!session || socket?.readyState !== WebSocket.OPEN) return;
   for (const item of memory.values()) {
     if (item.session === session) {
@@ -422,7 +434,8 @@ function notice(text) {
 
 function count() {
   const over = [...input.value].length - maxMessage;
-  $("hint").textContent = over > 0 ? words.over(over) : words.hint;
+  const hint = over > 0 ? words.over(over) : words.hint;
+  if ($("hint").textContent !== hint) $("hint").textContent = hint;
   $("hint").classList.toggle("over", over > 0);
   $("send").disabled = over > 0 || !input.value.trim() || !session;
   input.style.height = "auto";
@@ -460,6 +473,9 @@ $("new").addEventListener("click", () => {
 });
 $("resume").addEventListener("click", () => { paused = false; failures = 0; connect(); });
 $("down").addEventListener("click", () => { scroll.scrollTop = scroll.scrollHeight; });
+
+// The page of earlier messages came, or will not come.
+function loaded() { loading = false; $("older").hidden = true; }
 
 scroll.addEventListener("scroll", () => {
   $("down").hidden = scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight < 400;

@@ -1,8 +1,8 @@
 use proptest::prelude::*;
-use tokio::sync::mpsc::Receiver;
 use weirgate_sdk::{ConversationKey, answer::Rendered};
 
 use super::*;
+use crate::outlet::Items;
 
 fn room() -> Room {
     Room::new("e".into(), "main".into(), 100, Instant::now())
@@ -30,7 +30,7 @@ fn outgoing(id: i64, part: u32, parts: u32, answers: &[&str]) -> Outgoing {
     }
 }
 
-fn attach(room: &mut Room, since: u64) -> Option<Receiver<Item>> {
+fn attach(room: &mut Room, since: u64) -> Option<Items> {
     let (outlet, items) = Outlet::new();
     let since = Since {
         frames: since,
@@ -41,9 +41,9 @@ fn attach(room: &mut Room, since: u64) -> Option<Receiver<Item>> {
 }
 
 /// The frames that wait for a socket, each as `type` and what it is about.
-fn frames(items: &mut Receiver<Item>) -> Vec<Value> {
+fn frames(items: &mut Items) -> Vec<Value> {
     let mut all = vec![];
-    while let Ok(item) = items.try_recv() {
+    while let Some(item) = items.try_recv() {
         if let Item::Frames(frames) = item {
             all.extend(
                 frames
@@ -225,4 +225,48 @@ proptest! {
             all.into_iter().filter(|it| it["seq"].as_u64().unwrap() > since).collect();
         prop_assert_eq!(frames(&mut items), missed);
     }
+}
+
+#[test]
+fn a_notice_without_a_turn_ends_the_messages_that_it_names() {
+    let mut room = room();
+    let mut items = attach(&mut room, 100).unwrap();
+    let mut notice = outgoing(1, 0, 1, &["m1", "m2"]);
+    notice.turn = None;
+    room.batch(vec!["m1".into(), "m2".into()]);
+    room.deliver(&notice);
+    room.deliver(&notice);
+    assert_eq!(
+        short(&frames(&mut items)),
+        ["text 1.0", "end m1", "end m2 batch"]
+    );
+    assert!(room.has_ended("m1") && room.has_ended("m2"));
+}
+
+#[test]
+fn a_slow_socket_is_not_cut_off_while_a_block_grows() {
+    let mut room = room();
+    let mut items = attach(&mut room, 100).unwrap();
+    let now = Instant::now();
+    let start = PreviewStart {
+        conversation: outgoing(1, 0, 1, &[]).conversation,
+        turn: "t1".into(),
+        attempt: 1,
+        answers: vec!["m1".into()],
+        reply_context: None,
+    };
+    room.open_draft(&start, now).unwrap();
+    let mut code = String::new();
+    for _ in 0..1_000 {
+        code.push_str(&"x".repeat(100));
+        let html = vec!["<p>before</p>".to_owned(), code.clone()];
+        room.push_draft(&start, 0, html, now).unwrap();
+    }
+    assert_eq!(room.outlets.len(), 1, "still there");
+    let frames = frames(&mut items);
+    assert_eq!(frames.len(), 2);
+    assert_eq!(frames[1]["html"], code);
+    // Whoever comes back after the first of the two gets the rest all the same.
+    let mut late = attach(&mut room, frames[0]["seq"].as_u64().unwrap()).unwrap();
+    assert_eq!(self::frames(&mut late), frames[1..]);
 }

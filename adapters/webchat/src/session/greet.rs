@@ -4,14 +4,14 @@ use std::{sync::Arc, time::Instant};
 
 use serde_json::json;
 use tokio::time::timeout;
-use weirgate_sdk::ConversationKey;
+use weirgate_sdk::{ConversationKey, settings::Secret};
 
 use super::{STORE_WAIT, Session};
 use crate::{
     history,
     hub::FIRST_SESSION,
     incoming::{Hello, Resume},
-    outgoing::{direct, error, object},
+    outgoing::{Stamp, direct, error, object, stamped},
     outlet::Cut,
     room::{Room, Since},
     texts::Code,
@@ -26,7 +26,7 @@ impl Session {
         self.language = hello.language;
         let (visitor, token) = match self.visitor.clone() {
             Some(visitor) => (visitor, None),
-            None => self.identify(hello.token.as_deref()),
+            None => self.identify(hello.token.as_ref().map(Secret::expose)),
         };
         let new = token.is_some();
         let session = match session {
@@ -120,23 +120,29 @@ impl Session {
         }
         // Tried again only if so much is said meanwhile that the ring cannot hold it.
         for _ in 0..3 {
-            let (_, mark) = chat.hub.enter(key, Instant::now(), |room| room.seq());
+            let (_, (mark, ended)) = chat
+                .hub
+                .enter(key, Instant::now(), |room| (room.seq(), room.ended()));
             let entries = if new {
                 Some(vec![])
             } else {
                 self.read(key, None, SNAPSHOT).await
             };
             let Some(entries) = entries else { return false };
+            // The messages that end after the mark say so themselves in frames after this one.
+            let ended = |id: &str| ended.iter().any(|it| it.as_str() == id);
+            let mut body = history::page(&entries, SNAPSHOT).body(ended);
+            body.insert("replace".into(), true.into());
+            let epoch = &chat.hub.epoch;
+            let stamp = Stamp {
+                session,
+                epoch,
+                seq: mark,
+            };
+            let snapshot = stamped("history", stamp, body);
             let now = Instant::now();
             let (room, done) = chat.hub.enter(key, now, |room| {
-                let first = |room: &Room| {
-                    let mut body = history::body(&entries, SNAPSHOT, |id| room.has_ended(id));
-                    body.insert("replace".into(), true.into());
-                    vec![
-                        welcome(room.seq(), false),
-                        room.stamp("history", mark, body),
-                    ]
-                };
+                let first = |room: &Room| vec![welcome(room.seq(), false), snapshot];
                 // A snapshot replaces the view, so drafts are shown from their beginning.
                 room.attach(
                     Since {

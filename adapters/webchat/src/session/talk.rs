@@ -1,8 +1,9 @@
 //! What a known visitor asks for: messages in, stop, facts, past messages.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Map, Value, json};
+use tokio::time::timeout;
 use weirgate_sdk::{
     ChatKind, DedupeKey, Event, InboundMessage, NotAccepted, Outcome, PlatformRole, Segment,
     Sender, SenderKind, Timestamp, UserKey, Via,
@@ -20,6 +21,8 @@ use crate::{
     token::Visitor,
 };
 
+/// How long the receipts of a closed socket are waited for.
+const RECEIPT_WAIT: Duration = Duration::from_secs(30);
 /// How long a client may send a message again, in seconds.
 const DEDUPE_LIFETIME: u64 = 48 * 3_600;
 
@@ -51,7 +54,7 @@ impl Session {
             reply_context: None,
             dedupe: DedupeKey {
                 key: format!("{}/{session}/{message}", visitor.id).into(),
-                lifetime: std::time::Duration::from_secs(DEDUPE_LIFETIME),
+                lifetime: Duration::from_secs(DEDUPE_LIFETIME),
             },
         }));
         self.submit(Submission {
@@ -141,13 +144,24 @@ impl Session {
         self.fault(code, Some(&submission.session), message);
     }
 
-    /// The socket is closed: what is held back was never accepted, and the client sends it again.
-    pub(crate) fn abandon(&mut self) {
-        for submission in self.submitter.abandon() {
-            if let Some(message) = &submission.message {
-                submission.room.lock().not_arrived(message, false);
+    /// The socket is closed: what is held back was never accepted, and the client sends it again. The
+    /// receipts that are open are waited for, for a while, so that other windows see its messages.
+    pub(crate) async fn settle(&mut self) {
+        let rest = async {
+            self.forget_held();
+            while !self.submitter.is_idle() {
+                let step = self.submitter.next().await;
+                self.step(step).await;
+                self.forget_held();
             }
-        }
+        };
+        let _ = timeout(RECEIPT_WAIT, rest).await;
+        // A store that does not answer must not keep the room for ever.
+        forget(self.submitter.abandon_all());
+    }
+
+    fn forget_held(&mut self) {
+        forget(self.submitter.abandon());
     }
 
     pub(super) fn system(&self, act: Act, session: &str, message: Option<String>) {
@@ -177,15 +191,14 @@ impl Session {
         let Some(entries) = self.read(&key, before, limit).await else {
             return self.fault(Code::HistoryUnavailable, Some(session), None);
         };
-        let frame = {
-            let room = room.lock();
-            let mut body = history::body(&entries, limit, |id| room.has_ended(id));
-            if let Some(before) = before {
-                body.insert("before".into(), before.into());
-            }
-            direct("history", Some(session), body)
-        };
-        self.say(frame);
+        let page = history::page(&entries, limit);
+        // Said under the lock, so that no `end` comes before the page that calls its message pending.
+        let room = room.lock();
+        let mut body = page.body(|id| room.has_ended(id));
+        if let Some(before) = before {
+            body.insert("before".into(), before.into());
+        }
+        self.say(direct("history", Some(session), body));
     }
 
     fn sender(&self, visitor: &Visitor) -> Sender {
@@ -199,6 +212,15 @@ impl Session {
             is_bot: false,
             role: PlatformRole::Unknown,
             kind: SenderKind::Person,
+        }
+    }
+}
+
+/// Nobody waits for these any more.
+fn forget(submissions: impl IntoIterator<Item = Submission>) {
+    for submission in submissions {
+        if let Some(message) = &submission.message {
+            submission.room.lock().not_arrived(message, false);
         }
     }
 }

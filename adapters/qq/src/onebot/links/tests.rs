@@ -141,3 +141,21 @@ fn after_the_end_nothing_is_taken() {
     assert!(ended(&mut link));
     assert!(links.route().is_none() && links.join(Role::Universal, "1").is_none());
 }
+
+#[test]
+fn a_connection_comes_after_all_earlier_ones_of_its_role() {
+    let (links, _told) = links();
+    let over =
+        |joined: &mut Joined| joined.after.try_recv() == Err(oneshot::error::TryRecvError::Closed);
+    let mut first = links.join(Role::Event, "1").expect("taken");
+    let mut api = links.join(Role::Api, "1").expect("taken");
+    let mut second = links.join(Role::Event, "1").expect("taken");
+    links.leave(second.id, "broken");
+    let mut third = links.join(Role::Event, "1").expect("taken");
+    assert!(over(&mut first) && over(&mut api));
+    assert!(!over(&mut second) && !over(&mut third));
+    drop(first.finished);
+    assert!(over(&mut second) && !over(&mut third));
+    drop(second.finished);
+    assert!(over(&mut third));
+}

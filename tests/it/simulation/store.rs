@@ -1,0 +1,369 @@
+//! A store that fails and crashes as it is told, around the real one.
+//!
+//! Owns the faults, and the record of what was really committed. A crash is exact: an operation is
+//! committed or not, nobody is told, and from then on nothing is written any more.
+
+use std::{
+    any::Any,
+    collections::{BTreeMap, HashSet},
+    sync::Arc,
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+use weirgate::store::{
+    Accepted, Fate, History, HistoryScope, LastStop, PendingReply, Place, Receipt, Shown, Store,
+    StoreError, Then, Waiting, WaitingFilter, Write,
+};
+use weirgate_sdk::{AccountName, ConversationKey, Cursor, Platform, ThreadId, UserKey};
+
+use super::dice::Dice;
+
+/// What was committed, over all processes.
+#[derive(Debug, Default)]
+pub struct Ledger {
+    /// Messages by event key: their rows.
+    pub accepted: BTreeMap<String, Accepted>,
+    /// Parts whose last outcome is written.
+    pub receipts: HashSet<(i64, u32)>,
+    /// The messages of each turn that ended.
+    pub turns: BTreeMap<i64, Vec<i64>>,
+    /// How many turns ended twice.
+    pub ended_twice: Vec<i64>,
+    /// Operations that were refused.
+    pub refused: usize,
+}
+
+/// When to fail and when to crash.
+#[derive(Debug, Default)]
+pub struct Faults {
+    /// Chance of a refused operation, in thousandths.
+    pub refuse: u64,
+    /// Operations until the crash; its operation is committed if the second is true.
+    pub crash: Option<(u64, bool)>,
+}
+
+/// The store.
+pub struct FaultyStore {
+    inner: Arc<dyn Store>,
+    ledger: Arc<Mutex<Ledger>>,
+    state: Mutex<State>,
+    graveyard: Graveyard,
+    /// Notified at the crash.
+    pub crashed: Arc<Notify>,
+}
+
+struct State {
+    faults: Faults,
+    dice: Dice,
+    dead: bool,
+    away_until: Option<tokio::time::Instant>,
+}
+
+enum Fault {
+    None,
+    Refuse,
+    Vanish,
+    CommitAndVanish,
+}
+
+impl FaultyStore {
+    pub fn new(
+        inner: Arc<dyn Store>,
+        ledger: Arc<Mutex<Ledger>>,
+        faults: Faults,
+        dice: Dice,
+    ) -> Arc<Self> {
+        let state = State {
+            faults,
+            dice,
+            dead: false,
+            away_until: None,
+        };
+        let crashed = Arc::default();
+        let graveyard = Graveyard::default();
+        Arc::new(Self {
+            inner,
+            ledger,
+            state: Mutex::new(state),
+            graveyard,
+            crashed,
+        })
+    }
+
+    /// The process is gone: nothing of it is left.
+    pub fn bury(&self) {
+        let dead = std::mem::take(&mut *self.graveyard.lock());
+        drop(dead);
+    }
+
+    fn fault(&self) -> Fault {
+        let state = &mut *self.state.lock();
+        if state.dead {
+            return Fault::Vanish;
+        }
+        if let Some((left, commit)) = &mut state.faults.crash {
+            *left = left.saturating_sub(1);
+            if *left == 0 {
+                state.dead = true;
+                self.crashed.notify_one();
+                return if *commit {
+                    Fault::CommitAndVanish
+                } else {
+                    Fault::Vanish
+                };
+            }
+        }
+        // Trouble comes in stretches: a full disk is full for a while.
+        let now = tokio::time::Instant::now();
+        if state.away_until.is_some_and(|until| now < until) {
+            return Fault::Refuse;
+        }
+        if state.faults.refuse > 0 && state.dice.chance(state.faults.refuse) {
+            let stretch = Duration::from_millis(state.dice.within(1, 3_000));
+            state.away_until = Some(now + stretch);
+            return Fault::Refuse;
+        }
+        Fault::None
+    }
+
+    /// The same operation, with its success written into the ledger; the answer is swallowed if `mute`.
+    fn watched(&self, write: Write, mute: bool) -> Write {
+        let mute = mute.then(|| Arc::clone(&self.graveyard));
+        let ledger = Arc::clone(&self.ledger);
+        match write {
+            Write::Accept {
+                platform,
+                account,
+                messages,
+                cursor,
+                then,
+            } => {
+                let keys: Vec<String> = messages
+                    .iter()
+                    .map(|message| format!("{platform}/{}", message.event))
+                    .collect();
+                let then = watch(then, mute, move |rows: &Vec<Accepted>| {
+                    let mut ledger = ledger.lock();
+                    for (key, row) in keys.into_iter().zip(rows) {
+                        ledger.accepted.entry(key).or_insert(*row);
+                    }
+                });
+                Write::Accept {
+                    platform,
+                    account,
+                    messages,
+                    cursor,
+                    then,
+                }
+            }
+            Write::Begin(begin, then) => Write::Begin(begin, watch(then, mute, |_| {})),
+            Write::Finish(finish, then) => {
+                let (turn, members) = (finish.turn, finish.members.clone());
+                let then = watch(then, mute, move |_: &Vec<i64>| {
+                    let mut ledger = ledger.lock();
+                    if ledger.turns.insert(turn, members).is_some() {
+                        ledger.ended_twice.push(turn);
+                    }
+                });
+                Write::Finish(finish, then)
+            }
+            Write::Intent { id, part, then } => {
+                let then = watch(then, mute, move |()| {
+                    ledger.lock().receipts.remove(&(id, part));
+                });
+                Write::Intent { id, part, then }
+            }
+            Write::Receipt(receipt, then) => {
+                let Receipt { id, part, .. } = receipt;
+                let then = watch(then, mute, move |()| {
+                    ledger.lock().receipts.insert((id, part));
+                });
+                Write::Receipt(receipt, then)
+            }
+            Write::End {
+                ends,
+                notices,
+                then,
+            } => {
+                let then = watch(then, mute, |_| {});
+                Write::End {
+                    ends,
+                    notices,
+                    then,
+                }
+            }
+            Write::Amend { id, body, then } => {
+                let then = watch(then, mute, |_| {});
+                Write::Amend { id, body, then }
+            }
+            Write::Ambient(row, then) => Write::Ambient(row, watch(then, mute, |_| {})),
+            Write::Effects(effects, then) => Write::Effects(effects, watch(then, mute, |_| {})),
+        }
+    }
+}
+
+/// Answers that nobody gets. Whoever waits for one waits until the process is gone, and so must the
+/// answer: emptied by [`FaultyStore::bury`].
+type Graveyard = Arc<Mutex<Vec<Box<dyn Any + Send>>>>;
+
+fn watch<T: 'static>(
+    then: Then<T>,
+    mute: Option<Graveyard>,
+    note: impl FnOnce(&T) + Send + 'static,
+) -> Then<T> {
+    Box::new(move |result| {
+        if let Ok(value) = &result {
+            note(value);
+        }
+        match mute {
+            Some(graveyard) => graveyard.lock().push(Box::new(then)),
+            None => then(result),
+        }
+    })
+}
+
+fn refuse(write: Write) {
+    let error = || StoreError::Database("scripted".into());
+    match write {
+        Write::Accept { then, .. } => then(Err(error())),
+        Write::Begin(_, then) => then(Err(error())),
+        Write::Finish(_, then) | Write::End { then, .. } => then(Err(error())),
+        Write::Intent { then, .. }
+        | Write::Receipt(_, then)
+        | Write::Amend { then, .. }
+        | Write::Ambient(_, then)
+        | Write::Effects(_, then) => then(Err(error())),
+    }
+}
+
+#[async_trait]
+impl Store for FaultyStore {
+    async fn write(&self, write: Write) {
+        match self.fault() {
+            Fault::None => self.inner.write(self.watched(write, false)).await,
+            Fault::Refuse => {
+                self.ledger.lock().refused += 1;
+                refuse(write);
+            }
+            Fault::Vanish => std::future::pending().await,
+            Fault::CommitAndVanish => {
+                self.inner.write(self.watched(write, true)).await;
+                std::future::pending().await
+            }
+        }
+    }
+
+    fn try_write(&self, write: Write) -> Result<(), Write> {
+        self.inner.try_write(self.watched(write, false))
+    }
+
+    async fn last_stop(&self) -> Result<LastStop, StoreError> {
+        self.inner.last_stop().await
+    }
+
+    async fn waiting(
+        &self,
+        after: i64,
+        filter: WaitingFilter,
+        limit: usize,
+    ) -> Result<Vec<Waiting>, StoreError> {
+        self.inner.waiting(after, filter, limit).await
+    }
+
+    async fn bodies(&self, ids: &[i64]) -> Result<Vec<Option<Box<str>>>, StoreError> {
+        self.inner.bodies(ids).await
+    }
+
+    async fn find_waiting(
+        &self,
+        conversation: &ConversationKey,
+        message: &str,
+    ) -> Result<Option<Waiting>, StoreError> {
+        self.inner.find_waiting(conversation, message).await
+    }
+
+    async fn pending_replies(
+        &self,
+        after: i64,
+        limit: usize,
+    ) -> Result<Vec<PendingReply>, StoreError> {
+        self.inner.pending_replies(after, limit).await
+    }
+
+    async fn conversation(&self, id: i64) -> Result<Option<ConversationKey>, StoreError> {
+        self.inner.conversation(id).await
+    }
+
+    async fn person(&self, id: i64) -> Result<Option<UserKey>, StoreError> {
+        self.inner.person(id).await
+    }
+
+    async fn history(
+        &self,
+        scope: HistoryScope,
+        limit: usize,
+        ambient: (usize, Duration),
+    ) -> Result<Vec<History>, StoreError> {
+        self.inner.history(scope, limit, ambient).await
+    }
+
+    async fn settings(&self, of: Place) -> Result<Vec<(String, String)>, StoreError> {
+        self.inner.settings(of).await
+    }
+
+    async fn cursor(
+        &self,
+        platform: &Platform,
+        account: &AccountName,
+    ) -> Result<Option<Cursor>, StoreError> {
+        self.inner.cursor(platform, account).await
+    }
+
+    async fn fate(
+        &self,
+        conversation: i64,
+        message: Option<&str>,
+        person: i64,
+        before: i64,
+    ) -> Result<Option<Fate>, StoreError> {
+        self.inner.fate(conversation, message, person, before).await
+    }
+
+    async fn shown(
+        &self,
+        conversation: &ConversationKey,
+        before: Option<i64>,
+        limit: usize,
+    ) -> Result<Vec<Shown>, StoreError> {
+        self.inner.shown(conversation, before, limit).await
+    }
+
+    async fn newest_thread(
+        &self,
+        conversation: &ConversationKey,
+    ) -> Result<Option<ThreadId>, StoreError> {
+        self.inner.newest_thread(conversation).await
+    }
+
+    async fn sent_lately(
+        &self,
+        limit: usize,
+    ) -> Result<Vec<(ConversationKey, String)>, StoreError> {
+        self.inner.sent_lately(limit).await
+    }
+
+    async fn secret(&self) -> Result<[u8; 32], StoreError> {
+        self.inner.secret().await
+    }
+
+    async fn healthy(&self) -> Result<(), StoreError> {
+        self.inner.healthy().await
+    }
+
+    async fn close(&self) {
+        self.inner.close().await;
+    }
+}
