@@ -5,7 +5,7 @@ use serde_json::json;
 use tokio::net::TcpStream;
 use tokio_tungstenite::{
     MaybeTlsStream, WebSocketStream, connect_async,
-    tungstenite::{Error, Message, client::IntoClientRequest, http::HeaderValue},
+    tungstenite::{Message, client::IntoClientRequest, http::HeaderValue},
 };
 use weirgate_sdk::settings::Secret;
 
@@ -115,10 +115,7 @@ async fn a_client_that_never_goes_holds_up_neither_its_successor_nor_the_stop() 
         .expect("no error");
     let left = new.0.next().await;
     assert!(matches!(left, Some(Ok(Message::Close(_)))), "{left:?}");
-    assert!(!matches!(
-        old.0.next().await,
-        Some(Err(Error::AlreadyClosed))
-    ));
+    drop(old);
 }
 
 #[tokio::test]
