@@ -125,6 +125,10 @@ fn contiguous(world: &World) {
             if let Some((before, _)) = last.get(&conversation).filter(|(before, _)| *before != id) {
                 over.insert(*before);
             }
+            // In doubt at the end of a process, its first part begins the whole of it anew.
+            if part == 0 && world.doubts.contains_key(&(id, 0)) {
+                over.remove(&id);
+            }
             if over.contains(&id) {
                 history(world, &conversation);
             }
@@ -136,7 +140,11 @@ fn contiguous(world: &World) {
             if let Some((before, earlier)) = place
                 && before == id
             {
-                assert!(part >= earlier, "answer {id}: part {part} after {earlier}");
+                let anew = part == 0 && world.doubts.contains_key(&(id, 0));
+                assert!(
+                    anew || part >= earlier,
+                    "answer {id}: part {part} after {earlier}"
+                );
             }
         }
     }
@@ -296,10 +304,12 @@ fn excused(world: &World, turn: i64, key: &str, reason: Option<&str>) {
     let refusals = world.refusals.lock();
     let unknown = refusals.unknown.keys().any(|(id, _)| *id == turn);
     let refused = refusals.refused.contains(&turn);
-    let format = reason == Some(Reason::SendFailed.code());
+    // The markup was refused twice, or too many answers waited for one place.
+    let rules = [Reason::SendFailed.code(), Reason::ReplyDropped.code()];
+    let by_rule = reason.is_some_and(|reason| rules.contains(&reason));
     let doubted = world.doubts.keys().any(|(id, _)| *id == turn);
     assert!(reason.is_some(), "{key}: an answer failed without a reason");
-    let excuse = unknown || refused || doubted || format;
+    let excuse = unknown || refused || doubted || by_rule;
     assert!(
         excuse,
         "{key}: the answer of turn {turn} did not arrive: {reason:?}"
