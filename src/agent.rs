@@ -11,6 +11,7 @@ pub mod ending;
 pub mod finish;
 pub mod history;
 pub mod model;
+pub mod recent;
 pub mod running;
 pub mod suspects;
 pub mod turn;
@@ -53,6 +54,7 @@ use self::{
     config::Context,
     ending::Ending,
     model::Chain,
+    recent::Recent,
     running::RunningTurn,
     suspects::{Suspects, TRIES},
     turn::{Input, Turn},
@@ -110,6 +112,7 @@ pub struct Agent {
     /// the store, so that one that crashes the process is found.
     recovered_to: AtomicI64,
     suspects: Suspects,
+    recent: Recent,
     /// How often people were answered on control commands.
     control_answers: Mutex<LruCache<i64, Gcra>>,
 }
@@ -158,6 +161,7 @@ impl Agent {
             random: parts.random,
             recovered_to: AtomicI64::new(0),
             suspects: Suspects::default(),
+            recent: Recent::new(answer::HISTORY_ROWS),
             control_answers: Mutex::new(LruCache::new(CONTROL_PEOPLE)),
         }
     }

@@ -142,15 +142,7 @@ impl Agent {
         words: &str,
     ) -> Result<ChatRequest, StoreError> {
         let settings = &self.settings.context;
-        let ambient = if settings.ambient.enable {
-            (settings.ambient.max_messages, settings.ambient.max_age)
-        } else {
-            (0, std::time::Duration::ZERO)
-        };
-        let history = self
-            .store
-            .history(turn.scope, HISTORY_ROWS, ambient)
-            .await?;
+        let history = self.recent_history(turn).await?;
         let mut newest = named(speaker(turn), words.to_owned());
         if let Some(dropped) = &input.dropped {
             let hint = Text::HintDropped {
@@ -184,6 +176,26 @@ impl Agent {
             temperature: None,
             turn: turn_id(input.turn),
         })
+    }
+
+    /// The newest rows of the turn's history: at hand, or read.
+    async fn recent_history(&self, turn: &Turn) -> Result<Arc<Vec<History>>, StoreError> {
+        let ambient = &self.settings.context.ambient;
+        if ambient.enable {
+            // What others say meanwhile belongs to it, and passes by the turns.
+            let bounds = (ambient.max_messages, ambient.max_age);
+            let rows = self.store.history(turn.scope, HISTORY_ROWS, bounds).await?;
+            return Ok(Arc::new(rows));
+        }
+        let ticket = match self.recent.get(turn.scope) {
+            Ok(rows) => return Ok(rows),
+            Err(ticket) => ticket,
+        };
+        let bounds = (0, std::time::Duration::ZERO);
+        let rows = self.store.history(turn.scope, HISTORY_ROWS, bounds).await?;
+        let rows = Arc::new(rows);
+        ticket.put(&rows);
+        Ok(rows)
     }
 
     async fn strategy(&self, input: &Input, turn: &Turn) -> Result<Option<Strategy>, StoreError> {
@@ -386,7 +398,7 @@ impl Agent {
 }
 
 /// History rows read for one turn; the token budget decides what of them is used.
-const HISTORY_ROWS: usize = 200;
+pub(super) const HISTORY_ROWS: usize = 200;
 
 /// The name under which the sender speaks: only where several share a history.
 fn speaker(turn: &Turn) -> &str {

@@ -15,7 +15,9 @@ use crate::{
         outbox::Reply,
     },
     reason::Reason,
-    store::{Effect, Finish, NewReply, ReplyBody, StoreError, TurnState, Write, commit},
+    store::{
+        Effect, Finish, HistoryScope, NewReply, ReplyBody, StoreError, TurnState, Write, commit,
+    },
     telemetry::metrics,
     trace::turn_id,
 };
@@ -52,6 +54,8 @@ impl Agent {
             due_at: now,
             body: json.into_boxed_str(),
         });
+        let appended = ending.history.clone();
+        let resets: Vec<HistoryScope> = ending.effects.iter().filter_map(reset_scope).collect();
         let finish = Finish {
             turn: input.turn,
             begun,
@@ -65,6 +69,12 @@ impl Agent {
             at: now,
         };
         let ids = self.write_finish(finish).await?;
+        resets
+            .into_iter()
+            .for_each(|scope| self.recent.forget(scope));
+        if !appended.is_empty() {
+            self.recent.append(turn.scope, &appended);
+        }
         if changed {
             self.desk.directory.changed(input.person);
         }
@@ -152,6 +162,13 @@ fn outcome(ending: &Ending) -> &'static str {
         (TurnState::Done, _) => "done",
         (TurnState::Cancelled, _) => "stopped",
         (TurnState::Failed, reason) => reason.map_or("failed", Reason::code),
+    }
+}
+
+fn reset_scope(effect: &Effect) -> Option<HistoryScope> {
+    match effect {
+        Effect::Reset(scope) => Some(*scope),
+        _ => None,
     }
 }
 

@@ -36,14 +36,14 @@ fn whatever_happens_every_message_is_answered_or_its_end_is_told() {
     };
     let mut sum = Figures::default();
     for seed in seeds {
-        let users = match seed {
-            20 | 40 | 60 => 3_000,
-            _ if seed.is_multiple_of(5) => 200,
-            _ => 50,
+        let (users, deeds) = match seed {
+            20 | 40 | 60 => (3_000, 2),
+            _ if seed.is_multiple_of(5) => (200, 5),
+            _ => (50, 5),
         };
         let size = Size {
             users,
-            deeds: 5,
+            deeds,
             span: 90_000,
         };
         sum = sum.and(run(seed, size));

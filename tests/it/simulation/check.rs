@@ -277,7 +277,7 @@ fn answered(world: &World, key: &str, said: &Said, (turn, parts): (i64, &[(u32, 
         whole.insert(*part, text);
     }
     let count = whole.last_key_value().map_or(0, |(last, _)| last + 1);
-    let unknown = world.refusals.lock().unknown.clone();
+    let unknown = &world.refusals.lock().unknown;
     let missing: Vec<u32> = (0..count)
         .filter(|part| !whole.contains_key(part) && !unknown.contains_key(&(turn, *part)))
         .collect();

@@ -138,7 +138,8 @@ impl Receiver<'_> {
         });
         let time = wire::integer(frame.time).filter(|time| *time > 0);
         let dedupe = DedupeKey {
-            key: format!("{place}/{message}/{}", time.unwrap_or_default()).into(),
+            // The time first: keys that grow are cheap to index.
+            key: format!("{}/{message}/{place}", time.unwrap_or_default()).into(),
             lifetime: DEDUPE_LIFETIME,
         };
         Received::Event(Event::Message(Box::new(InboundMessage {

@@ -70,7 +70,7 @@ fn a_group_message_is_read() {
         (message.sent_at, message.received_at),
         (1_700_000_000_000, NOW)
     );
-    assert_eq!(&*message.dedupe.key, "g30001/5/1700000000");
+    assert_eq!(&*message.dedupe.key, "1700000000/5/g30001");
     assert_eq!(message.dedupe.lifetime, Duration::from_secs(600));
     assert!(!message.mentions_bot && message.reply_to.is_none());
 }

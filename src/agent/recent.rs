@@ -1,0 +1,220 @@
+//! The newest history of the conversations in use, kept beside the store.
+//!
+//! Owns a bounded cache: a turn then needs no read. It holds only what the store holds; a scope that is
+//! read while a turn of it ends is not kept, and a reset forgets it. Losing an entry costs one read.
+
+use std::{collections::HashMap, sync::Arc};
+
+use lru::LruCache;
+use parking_lot::Mutex;
+
+use crate::store::{History, HistoryScope};
+
+/// Bytes of history in all.
+const MAX_BYTES: usize = 8 << 20;
+/// What a row takes beside its parts, roughly.
+const ROW_BYTES: usize = 96;
+
+/// Recent history by scope.
+#[derive(Debug)]
+pub struct Recent {
+    rows: usize,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    scopes: LruCache<HistoryScope, Arc<Vec<History>>>,
+    bytes: usize,
+    /// Reads under way, and whether their scope has changed meanwhile.
+    reads: HashMap<HistoryScope, Read>,
+}
+
+#[derive(Debug, Default)]
+struct Read {
+    readers: usize,
+    changed: bool,
+}
+
+fn size(rows: &[History]) -> usize {
+    rows.iter().map(|row| row.parts.len() + ROW_BYTES).sum()
+}
+
+impl Recent {
+    /// An empty cache that keeps at most `rows` rows of a scope.
+    #[must_use]
+    pub fn new(rows: usize) -> Self {
+        let state = State {
+            // Bounded by bytes.
+            scopes: LruCache::unbounded(),
+            bytes: 0,
+            reads: HashMap::new(),
+        };
+        Self {
+            rows,
+            state: Mutex::new(state),
+        }
+    }
+
+    /// The rows of a scope, or a ticket with which they are to be read and put in.
+    ///
+    /// # Errors
+    /// The ticket; while it lives a change of the scope is noticed.
+    pub fn get(&self, scope: HistoryScope) -> Result<Arc<Vec<History>>, Ticket<'_>> {
+        let mut state = self.state.lock();
+        if let Some(rows) = state.scopes.get(&scope) {
+            return Ok(Arc::clone(rows));
+        }
+        state.reads.entry(scope).or_default().readers += 1;
+        Err(Ticket {
+            recent: self,
+            scope,
+        })
+    }
+
+    /// A turn appended rows.
+    pub fn append(&self, scope: HistoryScope, rows: &[History]) {
+        let mut state = self.state.lock();
+        state.touch(scope);
+        if let Some(mut known) = state.take(scope) {
+            let list = Arc::make_mut(&mut known);
+            list.extend_from_slice(rows);
+            let surplus = list.len().saturating_sub(self.rows);
+            list.drain(..surplus);
+            state.put(scope, known);
+        }
+    }
+
+    /// What is kept of a scope holds no longer.
+    pub fn forget(&self, scope: HistoryScope) {
+        let mut state = self.state.lock();
+        state.touch(scope);
+        state.take(scope);
+    }
+}
+
+impl State {
+    fn touch(&mut self, scope: HistoryScope) {
+        if let Some(read) = self.reads.get_mut(&scope) {
+            read.changed = true;
+        }
+    }
+
+    fn take(&mut self, scope: HistoryScope) -> Option<Arc<Vec<History>>> {
+        let rows = self.scopes.pop(&scope)?;
+        self.bytes -= size(&rows);
+        Some(rows)
+    }
+
+    fn put(&mut self, scope: HistoryScope, rows: Arc<Vec<History>>) {
+        self.bytes += size(&rows);
+        self.scopes.put(scope, rows);
+        while self.bytes > MAX_BYTES
+            && let Some((_, oldest)) = self.scopes.pop_lru()
+        {
+            self.bytes -= size(&oldest);
+        }
+    }
+}
+
+/// The right to put in what was read of a scope.
+#[derive(Debug)]
+pub struct Ticket<'a> {
+    recent: &'a Recent,
+    scope: HistoryScope,
+}
+
+impl Ticket<'_> {
+    /// Keeps what was read, unless the scope has changed since the ticket was given.
+    pub fn put(self, rows: &Arc<Vec<History>>) {
+        let mut state = self.recent.state.lock();
+        let changed = state.reads.get(&self.scope).is_none_or(|read| read.changed);
+        if !changed && !state.scopes.contains(&self.scope) {
+            state.put(self.scope, Arc::clone(rows));
+        }
+    }
+}
+
+impl Drop for Ticket<'_> {
+    fn drop(&mut self) {
+        let mut state = self.recent.state.lock();
+        if let Some(read) = state.reads.get_mut(&self.scope) {
+            read.readers -= 1;
+            if read.readers == 0 {
+                state.reads.remove(&self.scope);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Role;
+
+    fn scope(conversation: i64) -> HistoryScope {
+        HistoryScope {
+            conversation,
+            person: 0,
+        }
+    }
+
+    fn rows(texts: &[&str]) -> Vec<History> {
+        let row = |text: &&str| History {
+            role: Role::User,
+            turn: 1,
+            at: 0,
+            parts: (*text).to_owned(),
+        };
+        texts.iter().map(row).collect()
+    }
+
+    fn fill(recent: &Recent, conversation: i64, texts: &[&str]) {
+        let ticket = recent.get(scope(conversation)).unwrap_err();
+        ticket.put(&Arc::new(rows(texts)));
+    }
+
+    fn texts(recent: &Recent, conversation: i64) -> Option<Vec<String>> {
+        let rows = recent.get(scope(conversation)).ok()?;
+        Some(rows.iter().map(|row| row.parts.clone()).collect())
+    }
+
+    #[test]
+    fn what_is_appended_is_there_and_old_rows_go() {
+        let recent = Recent::new(3);
+        fill(&recent, 1, &["a", "b"]);
+        recent.append(scope(1), &rows(&["c", "d"]));
+        assert_eq!(texts(&recent, 1).unwrap(), ["b", "c", "d"]);
+        recent.append(scope(2), &rows(&["x"]));
+        assert_eq!(texts(&recent, 2), None, "the rest of it is in the store");
+    }
+
+    #[test]
+    fn a_read_that_raced_with_a_turn_is_not_kept() {
+        let recent = Recent::new(9);
+        let ticket = recent.get(scope(1)).unwrap_err();
+        recent.append(scope(1), &rows(&["new"]));
+        ticket.put(&Arc::new(rows(&["old"])));
+        assert_eq!(texts(&recent, 1), None);
+        fill(&recent, 1, &["old", "new"]);
+        assert_eq!(texts(&recent, 1).unwrap().len(), 2);
+        recent.forget(scope(1));
+        assert_eq!(texts(&recent, 1), None, "a reset");
+        assert!(recent.state.lock().reads.is_empty());
+    }
+
+    #[test]
+    fn the_bytes_are_bounded() {
+        let recent = Recent::new(9);
+        let text = "x".repeat(100_000);
+        for conversation in 0..500 {
+            fill(&recent, conversation, &[&text]);
+        }
+        let state = recent.state.lock();
+        assert!(state.bytes <= MAX_BYTES);
+        let counted: usize = state.scopes.iter().map(|(_, rows)| size(rows)).sum();
+        assert_eq!(state.bytes, counted);
+        drop(state);
+        assert!(texts(&recent, 499).is_some(), "the newest stays");
+    }
+}
