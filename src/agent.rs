@@ -67,6 +67,10 @@ const CONTROL_ANSWERS: Rate = Rate {
 };
 const CONTROL_PEOPLE: NonZeroUsize = NonZeroUsize::new(4_096).expect("not zero");
 
+/// How long a command waits for earlier answers of its conversation to leave. A model is slow enough by
+/// itself; commands answer faster than any platform takes.
+const ROOM: Duration = Duration::from_secs(2);
+
 /// The first and the longest pause of a turn while the store is away.
 const STORE_PAUSE: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(10));
 
@@ -364,6 +368,9 @@ impl Runner for Agent {
             permit: Mutex::new(permit),
             quiet: false,
         };
+        if input.command {
+            self.deliverer.room(input.conversation, ROOM).await;
+        }
         self.guarded(input).await;
     }
 }

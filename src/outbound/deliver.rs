@@ -88,6 +88,8 @@ struct Shared {
     workers: TaskTracker,
     /// Notified when a worker has nothing left.
     rested: tokio::sync::Notify,
+    /// Notified when a reply leaves its queue.
+    taken: tokio::sync::Notify,
     stop: Stop,
 }
 
@@ -138,6 +140,7 @@ impl Deliverer {
             governors: Mutex::default(),
             workers: TaskTracker::new(),
             rested: tokio::sync::Notify::new(),
+            taken: tokio::sync::Notify::new(),
             stop,
         };
         Self {
@@ -201,6 +204,23 @@ impl Deliverer {
             })
     }
 
+    /// Waits until the queue of a conversation has room, no longer than `patience`: who answers faster than
+    /// the platform takes slows down before answers have to be dropped.
+    pub async fn room(&self, conversation: i64, patience: Duration) {
+        let until = tokio::time::Instant::now() + patience;
+        loop {
+            let taken = self.shared.taken.notified();
+            if self.shared.outbox.has_room(conversation) {
+                return;
+            }
+            tokio::select! {
+                () = taken => {}
+                () = tokio::time::sleep_until(until) => return,
+                () = self.shared.stop.stopped() => return,
+            }
+        }
+    }
+
     /// Waits until nothing is left to send.
     pub async fn idle(&self) {
         loop {
@@ -222,6 +242,7 @@ impl Deliverer {
 impl Shared {
     async fn work(&self, conversation: i64) {
         while let Some(reply) = self.outbox.take(conversation) {
+            self.taken.notify_waiters();
             let (id, part, turn) = (reply.id, reply.part, reply.turn);
             match AssertUnwindSafe(self.deliver(reply)).catch_unwind().await {
                 Ok(End::Settled) => {}

@@ -122,6 +122,16 @@ impl Outbox {
         }
     }
 
+    /// Whether the queue of a conversation is less than half full.
+    #[must_use]
+    pub fn has_room(&self, conversation: i64) -> bool {
+        let queues = self.queues.lock();
+        let waiting = queues
+            .get(&conversation)
+            .map_or(0, |queue| queue.waiting.len());
+        waiting * 2 < self.max_size.max(2)
+    }
+
     /// Whether a reply that is pushed now would be the next to be sent.
     #[must_use]
     pub fn is_free(&self, conversation: i64) -> bool {
