@@ -5,8 +5,7 @@
 #   bash tests/run.sh --long   also what takes long: long tests, the benchmarks once, the dependency rules
 #
 # Works from any folder and respects CARGO_TARGET_DIR. As root on a Debian system it installs a missing C
-# toolchain (and Chromium for the browser tests, if there is one to install); otherwise it says what is
-# missing. One feature set serves clippy and the tests, so that nothing is compiled twice for two sets.
+# toolchain; otherwise it says what is missing. One feature set serves clippy and the tests, so that nothing is compiled twice for two sets.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -57,15 +56,6 @@ ensure_rust() {
     done
 }
 
-# Chromium is optional: without it the browser tests say that they were left out.
-ensure_browser() {
-    if have chromium || ! can_install; then
-        return
-    fi
-    say "installing Chromium for the browser tests"
-    install chromium || echo "Chromium cannot be installed here; the browser tests are left out"
-}
-
 # cargo-deny compiles for minutes, so only --long installs it; where it is there already it always runs.
 check_dependencies() {
     if ! cargo deny --version >/dev/null 2>&1; then
@@ -80,7 +70,6 @@ check_dependencies() {
 
 ensure_compiler
 ensure_rust
-ensure_browser
 
 say "cargo fmt"
 cargo fmt --all --check
