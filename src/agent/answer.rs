@@ -360,11 +360,17 @@ impl Agent {
             note(reason);
             return Ending::failed(told.render(turn.language), reason);
         }
-        let text = if completion.finish == FinishReason::Length {
-            note(Reason::AnswerTruncated);
-            marked(text, &Text::TruncatedMark.render(turn.language))
-        } else {
-            text
+        let text = match completion.finish {
+            FinishReason::Length => {
+                note(Reason::AnswerTruncated);
+                marked(text, &Text::TruncatedMark.render(turn.language))
+            }
+            FinishReason::ContentFilter => {
+                // The provider stopped in the middle: what is there is no whole answer.
+                note(Reason::AnswerRefused);
+                marked(text, &Text::ModelRefused.render(turn.language))
+            }
+            _ => text,
         };
         let history = self.history(input, turn, words, &text, completion.reasoning);
         Ending {

@@ -162,13 +162,17 @@ async fn empty_refused_and_cut_answers_are_told() {
             finish("Once upon", "length"),
             "Once upon\n\n(cut off at the model's length limit)",
         ),
+        (
+            finish("Once upon", "content_filter"),
+            "Once upon\n\nThe model declined to answer this.",
+        ),
         (finish("Done.", "stop"), "Done."),
     ];
     for (script, told) in cases {
         model.push(script);
         assert_eq!(fake.ask(1, "hello").await, told);
     }
-    assert_eq!(model.count(), 5);
+    assert_eq!(model.count(), 6);
 }
 
 #[tokio::test]
