@@ -292,7 +292,7 @@ async fn every_message_survives_ten_kills_and_is_answered_in_order() {
     .await;
     let mut gateway = Gateway::start(&model, json!({ "platforms": { "webchat": null } })).await;
     let fake = gateway.onebot().await;
-    let messages = if long() { 2_000 } else { 500 };
+    let messages = 2_000;
     let run = Run::default();
     let work = async {
         tokio::join!(
