@@ -112,8 +112,6 @@ reasons! {
     WaitingForModel = "waiting_for_model", Wait;
     /// Waiting for an earlier turn of the same conversation.
     WaitingForTurn = "waiting_for_turn", Wait;
-    /// The sender is over the rate limit and the message was not taken.
-    RateLimited = "rate_limited", Refusal;
     /// The turn was ended by a stop command.
     Stopped = "stopped", Drop;
     /// The turn was cancelled by the gateway or an operator.
@@ -136,34 +134,16 @@ reasons! {
     AnswerRefused = "answer_refused", Refusal;
     /// The model answered with nothing.
     AnswerEmpty = "answer_empty", Failure;
-    /// A pattern of the output rules stopped the answer.
-    OutputBlocked = "output_blocked", Refusal;
     /// Older history was left out, because the context is full.
     ContextCut = "context_cut", Change;
-    /// Older history was replaced by a summary.
-    ContextCompressed = "context_compressed", Change;
-    /// An attachment was left out: not fetchable, too large, or of a kind that the model cannot read.
-    MediaSkipped = "media_skipped", Change;
     /// Too many attempts crashed or failed on it; it is set aside for an operator.
     Quarantined = "quarantined", Failure;
-    /// The injection detector stopped it.
-    InjectionBlocked = "injection_blocked", Refusal;
-    /// The injection detector removed what it matched.
-    InjectionSanitized = "injection_sanitized", Change;
-    /// The word filter stopped it.
-    ContentBlocked = "content_blocked", Refusal;
     /// The sender's role does not include this.
     PermissionDenied = "permission_denied", Refusal;
     /// There is no command of this name.
     UnknownCommand = "unknown_command", Refusal;
     /// The arguments of a command or tool are not valid.
     BadArguments = "bad_arguments", Refusal;
-    /// A tool call ended with an error, which the model was told.
-    ToolFailed = "tool_failed", Failure;
-    /// A tool call took longer than its limit.
-    ToolTimeout = "tool_timeout", Failure;
-    /// The turn made as many tool calls as it may.
-    ToolLimit = "tool_limit", Change;
     /// A secret was replaced by the placeholder.
     Redacted = "redacted", Change;
     /// A send is tried again after an error.
