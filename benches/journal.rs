@@ -100,7 +100,7 @@ async fn live(store: &Arc<dyn Store>, number: u64) {
         effects: Vec::new(),
         at: NOW,
     };
-    commit(store, |then| Write::Finish(Box::new(finish), then))
+    commit(store, |then| Write::Finish(Arc::new(finish), then))
         .await
         .expect("it ends");
     let outcome = ReceiptOutcome::Sent {

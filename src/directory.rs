@@ -66,6 +66,11 @@ impl Directory {
             .get_or_insert(person, || Arc::new(user.clone()));
     }
 
+    /// Remembers that nothing is stored about a person, because the store has just met him.
+    pub fn learn_new(&self, person: i64) {
+        self.preferences.lock().get_or_insert(person, Arc::default);
+    }
+
     /// The key of a conversation.
     ///
     /// # Errors

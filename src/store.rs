@@ -57,8 +57,9 @@ pub enum Write {
     /// T2: a turn begins; tells the number of the attempt, from 1, or 0 if its message has ended
     /// meanwhile and nothing was written.
     Begin(Begin, Then<u32>),
-    /// T3: a turn ends with all its effects; tells the ids of the new outbox rows, in order.
-    Finish(Box<Finish>, Then<Vec<i64>>),
+    /// T3: a turn ends with all its effects; tells the ids of the new outbox rows, in order. Shared, so
+    /// that a caller can hand it in again without a copy.
+    Finish(Arc<Finish>, Then<Vec<i64>>),
     /// T4: a part of an answer is about to be sent.
     Intent {
         /// The outbox row.

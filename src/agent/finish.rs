@@ -2,7 +2,7 @@
 //!
 //! Owns the outbox row of the answer and its hand-over to delivery, after the commit and never before.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use super::{
     Agent,
@@ -136,9 +136,10 @@ impl Agent {
 
     /// Tries until it is written: what the model said is worth more than the slot that waits.
     async fn write_finish(&self, finish: Finish) -> Result<Vec<i64>, StoreError> {
+        let finish = Arc::new(finish);
         let mut pause = WRITE_PAUSE.0;
         loop {
-            let copy = Box::new(finish.clone());
+            let copy = Arc::clone(&finish);
             match commit(&self.store, |then| Write::Finish(copy, then)).await {
                 Err(StoreError::Database(error)) => {
                     let turn = turn_id(finish.turn);

@@ -322,6 +322,9 @@ impl Shared {
             row.person,
             &known.person,
         );
+        if row.new_person {
+            parts.directory.learn_new(row.person);
+        }
         let (kind, lane) = match known.route {
             Route::Control => {
                 self.control(row, known, permit);

@@ -4,13 +4,20 @@
 //! waits for a frozen conversation holds nobody else up. It never changes a text.
 
 mod attempt;
+mod receipt;
 mod recover;
 
-use std::{collections::HashMap, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    panic::AssertUnwindSafe,
+    sync::{Arc, atomic::AtomicUsize},
+    time::Duration,
+};
 
 use futures_util::FutureExt;
 
 use parking_lot::Mutex;
+use tokio::runtime::Handle;
 use tokio_util::task::TaskTracker;
 use weirgate_sdk::{
     AccountName, Adapter, Capabilities, ConversationKey, Platform, ReplyTarget, Stop, UserKey,
@@ -31,7 +38,7 @@ use crate::{
     inbound::sent::SentMessages,
     reason::Reason,
     security::redact::Redactor,
-    store::{Receipt, ReceiptOutcome, ReplyBody, Store, StoreError, Write, commit},
+    store::{ReceiptOutcome, ReplyBody, Store},
     trace::{Traces, turn_id},
 };
 
@@ -88,8 +95,9 @@ struct Shared {
     workers: TaskTracker,
     /// Notified when a worker has nothing left.
     rested: tokio::sync::Notify,
-    /// Notified when a reply leaves its queue.
-    taken: tokio::sync::Notify,
+    /// Receipts that are handed in and not yet committed.
+    open_receipts: AtomicUsize,
+    runtime: Handle,
     stop: Stop,
 }
 
@@ -110,7 +118,7 @@ enum End {
 }
 
 impl Deliverer {
-    /// A deliverer that works until its stop signal.
+    /// A deliverer that works until its stop signal. Must be called inside of the runtime.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
         let Parts {
@@ -140,7 +148,8 @@ impl Deliverer {
             governors: Mutex::default(),
             workers: TaskTracker::new(),
             rested: tokio::sync::Notify::new(),
-            taken: tokio::sync::Notify::new(),
+            open_receipts: AtomicUsize::new(0),
+            runtime: Handle::current(),
             stop,
         };
         Self {
@@ -207,25 +216,22 @@ impl Deliverer {
     /// Waits until the queue of a conversation has room, no longer than `patience`: who answers faster than
     /// the platform takes slows down before answers have to be dropped.
     pub async fn room(&self, conversation: i64, patience: Duration) {
-        let until = tokio::time::Instant::now() + patience;
-        loop {
-            let taken = self.shared.taken.notified();
-            if self.shared.outbox.has_room(conversation) {
-                return;
-            }
-            tokio::select! {
-                () = taken => {}
-                () = tokio::time::sleep_until(until) => return,
-                () = self.shared.stop.stopped() => return,
-            }
+        let Some(room) = self.shared.outbox.room(conversation) else {
+            return;
+        };
+        tokio::select! {
+            // An error means that the queue is gone, and with it whatever filled it.
+            _ = room => {}
+            () = tokio::time::sleep(patience) => {}
+            () = self.shared.stop.stopped() => {}
         }
     }
 
-    /// Waits until nothing is left to send.
+    /// Waits until nothing is left to send and every receipt is written.
     pub async fn idle(&self) {
         loop {
             let rested = self.shared.rested.notified();
-            if self.shared.outbox.is_idle() {
+            if self.shared.outbox.is_idle() && self.shared.receipts_settled() {
                 return;
             }
             rested.await;
@@ -240,9 +246,8 @@ impl Deliverer {
 }
 
 impl Shared {
-    async fn work(&self, conversation: i64) {
+    async fn work(self: &Arc<Self>, conversation: i64) {
         while let Some(reply) = self.outbox.take(conversation) {
-            self.taken.notify_waiters();
             let (id, part, turn) = (reply.id, reply.part, reply.turn);
             match AssertUnwindSafe(self.deliver(reply)).catch_unwind().await {
                 Ok(End::Settled) => {}
@@ -264,7 +269,7 @@ impl Shared {
             .await;
     }
 
-    async fn deliver(&self, mut reply: Reply) -> End {
+    async fn deliver(self: &Arc<Self>, mut reply: Reply) -> End {
         let key = (reply.key.platform.clone(), reply.key.account.clone());
         let Some(adapter) = self.adapters.get(&key).cloned() else {
             tracing::warn!(reply = reply.id, conversation = %reply.key.encode(),
@@ -381,33 +386,6 @@ impl Shared {
             .entry(account)
             .or_insert_with(|| Governor::new(capabilities.rates));
         act(governor, now)
-    }
-
-    /// Writes what became of a part. While the store is away it is tried again: a receipt that is lost means
-    /// that the part is sent twice. Given up only when the gateway stops.
-    async fn settle(&self, id: i64, part: u32, outcome: ReceiptOutcome) {
-        let receipt = Receipt {
-            id,
-            part,
-            outcome,
-            at: self.clock.now(),
-        };
-        let mut pause = RETRY_PAUSE.0;
-        loop {
-            let copy = receipt.clone();
-            match commit(&self.store, |then| Write::Receipt(copy, then)).await {
-                Err(StoreError::Database(error)) if !self.stop.is_stopped() => {
-                    tracing::error!(reply = id, error, "a receipt was not written; trying again");
-                    tokio::time::sleep(pause).await;
-                    pause = (pause * 2).min(RETRY_PAUSE.1);
-                }
-                Err(error) => {
-                    tracing::error!(reply = id, %error, "a receipt was not written");
-                    return;
-                }
-                Ok(()) => return,
-            }
-        }
     }
 
     fn note(&self, turn: Option<i64>, id: i64, reason: Reason) {

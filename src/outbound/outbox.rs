@@ -9,6 +9,7 @@ use std::{
 };
 
 use parking_lot::Mutex;
+use tokio::sync::oneshot;
 use weirgate_sdk::ConversationKey;
 
 use crate::{clock::Tick, inbound::config::OverflowStrategy, store::ReplyBody};
@@ -43,6 +44,8 @@ struct Queue {
     waiting: VecDeque<Reply>,
     /// Somebody delivers from this queue.
     worked: bool,
+    /// Told when the queue has room again. As many as turns of the conversation wait for it.
+    wanting_room: Vec<oneshot::Sender<()>>,
 }
 
 /// What a push led to.
@@ -101,9 +104,16 @@ impl Outbox {
     /// asks for somebody new.
     pub fn take(&self, conversation: i64) -> Option<Reply> {
         let mut queues = self.queues.lock();
-        let next = queues
-            .get_mut(&conversation)
-            .and_then(|queue| queue.waiting.pop_front());
+        let next = queues.get_mut(&conversation).and_then(|queue| {
+            let next = queue.waiting.pop_front();
+            if queue.waiting.len() * 2 < self.max_size.max(2) {
+                for told in queue.wanting_room.drain(..) {
+                    // Who no longer waits does not mind.
+                    let _ = told.send(());
+                }
+            }
+            next
+        });
         if next.is_none() {
             queues.remove(&conversation);
             if queues.capacity() > 1_024 && queues.len() * 8 < queues.capacity() {
@@ -122,14 +132,18 @@ impl Outbox {
         }
     }
 
-    /// Whether the queue of a conversation is less than half full.
+    /// `None` if the queue of a conversation is less than half full; else what tells when it is.
     #[must_use]
-    pub fn has_room(&self, conversation: i64) -> bool {
-        let queues = self.queues.lock();
-        let waiting = queues
-            .get(&conversation)
-            .map_or(0, |queue| queue.waiting.len());
-        waiting * 2 < self.max_size.max(2)
+    pub fn room(&self, conversation: i64) -> Option<oneshot::Receiver<()>> {
+        let mut queues = self.queues.lock();
+        let queue = queues.get_mut(&conversation)?;
+        if queue.waiting.len() * 2 < self.max_size.max(2) {
+            return None;
+        }
+        queue.wanting_room.retain(|told| !told.is_closed());
+        let (sender, receiver) = oneshot::channel();
+        queue.wanting_room.push(sender);
+        Some(receiver)
     }
 
     /// Whether a reply that is pushed now would be the next to be sent.

@@ -103,6 +103,8 @@ pub struct Accepted {
     pub conversation: i64,
     /// The person's number.
     pub person: i64,
+    /// The person was not known to the store until now, so nothing is stored about him.
+    pub new_person: bool,
     /// An equal event was accepted before; nothing was written.
     pub duplicate: bool,
 }

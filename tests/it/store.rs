@@ -109,7 +109,7 @@ impl Bed {
     }
 
     pub async fn finish(&self, finish: Finish) -> Result<Vec<i64>, StoreError> {
-        store::commit(&self.store(), |then| Write::Finish(Box::new(finish), then)).await
+        store::commit(&self.store(), |then| Write::Finish(Arc::new(finish), then)).await
     }
 
     pub async fn intent(&self, id: i64, part: u32) {

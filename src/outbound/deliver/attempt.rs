@@ -59,7 +59,7 @@ struct Tried {
 impl Shared {
     /// Sends one part until it is settled. `doubtful` says that an earlier part is.
     pub(super) async fn send_part(
-        &self,
+        self: &Arc<Self>,
         part: &Part<'_>,
         frozen: &mut Tick,
         doubtful: bool,
@@ -261,7 +261,12 @@ impl Shared {
         .await;
     }
 
-    async fn delivered(&self, part: &Part<'_>, message: Option<MessageId>, doubtful: bool) {
+    async fn delivered(
+        self: &Arc<Self>,
+        part: &Part<'_>,
+        message: Option<MessageId>,
+        doubtful: bool,
+    ) {
         let last = part.index + 1 == part.count;
         if let Some(message) = &message {
             self.sent.remember(&part.reply.key, message);
@@ -274,7 +279,11 @@ impl Shared {
             let message = message.map(|id| id.as_str().to_owned());
             ReceiptOutcome::Sent { message, last }
         };
-        self.settle(part.reply.id, part.index, outcome).await;
+        if last {
+            self.settle_later(part.reply.id, part.index, outcome).await;
+        } else {
+            self.settle(part.reply.id, part.index, outcome).await;
+        }
     }
 
     async fn write_intent(&self, id: i64, part: u32) -> bool {

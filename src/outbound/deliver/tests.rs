@@ -222,7 +222,7 @@ impl Rig {
             at: 1_000,
         };
         let ids = commit(&self.process.store, |then| {
-            Write::Finish(Box::new(finish), then)
+            Write::Finish(Arc::new(finish), then)
         });
         assert_eq!(ids.await.unwrap(), [row.id]);
     }

@@ -78,7 +78,7 @@ impl Names {
         if let Some(id) = self.conversations.get(key) {
             return Ok(*id);
         }
-        let id = intern(
+        let (id, _) = intern(
             connection,
             "SELECT id FROM conversation WHERE key = ?1",
             "INSERT INTO conversation (key) VALUES (?1) RETURNING id",
@@ -88,31 +88,41 @@ impl Names {
         Ok(id)
     }
 
-    /// The number of a person; makes one if there is none.
-    pub fn person(&mut self, connection: &Connection, key: &UserKey) -> rusqlite::Result<i64> {
+    /// The number of a person, and whether it was made just now, because there was none.
+    pub fn person(
+        &mut self,
+        connection: &Connection,
+        key: &UserKey,
+    ) -> rusqlite::Result<(i64, bool)> {
         if let Some(id) = self.persons.get(key) {
-            return Ok(*id);
+            return Ok((*id, false));
         }
-        let id = intern(
+        let (id, new) = intern(
             connection,
             "SELECT id FROM person WHERE key = ?1",
             "INSERT INTO person (key) VALUES (?1) RETURNING id",
             &key.encode(),
         )?;
         self.persons.put(key.clone(), id);
-        Ok(id)
+        Ok((id, new))
     }
 }
 
-fn intern(connection: &Connection, select: &str, insert: &str, key: &str) -> rusqlite::Result<i64> {
+/// The number of a key, and whether it is new.
+fn intern(
+    connection: &Connection,
+    select: &str,
+    insert: &str,
+    key: &str,
+) -> rusqlite::Result<(i64, bool)> {
     let found = connection
         .prepare_cached(select)?
         .query_row([key], |row| row.get(0))
         .optional()?;
     match found {
-        Some(id) => Ok(id),
+        Some(id) => Ok((id, false)),
         None => connection
             .prepare_cached(insert)?
-            .query_row([key], |row| row.get(0)),
+            .query_row([key], |row| Ok((row.get(0)?, true))),
     }
 }

@@ -138,13 +138,14 @@ impl Writer {
         let conversation = self
             .names
             .conversation(&self.connection, &message.conversation)?;
-        let person = self.names.person(&self.connection, &message.person)?;
+        let (person, new_person) = self.names.person(&self.connection, &message.person)?;
         let id = self.ids.fresh();
         let own = Accepted {
             id,
             account,
             conversation,
             person,
+            new_person,
             duplicate: false,
         };
         if self.insert_inbox(&own, message)? {
@@ -198,6 +199,7 @@ impl Writer {
                     account,
                     conversation,
                     person,
+                    new_person: false,
                     duplicate: true,
                 };
                 Ok((row.get::<_, i64>(1)?, earlier))

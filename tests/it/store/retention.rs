@@ -154,7 +154,7 @@ async fn the_file_stops_growing() {
                 turn.state = weirgate::store::TurnState::Failed;
                 bed.store()
                     .write(weirgate::store::Write::Finish(
-                        Box::new(turn),
+                        std::sync::Arc::new(turn),
                         Box::new(|_| {}),
                     ))
                     .await;

@@ -288,7 +288,7 @@ async fn inline_no_virtual_time_passes_and_then_may_write_again() {
             let mut turn = finish(&[accepted[0].id]);
             turn.replies = vec![reply(accepted[0].id, "x")];
             let finish = Write::Finish(
-                Box::new(turn),
+                Arc::new(turn),
                 Box::new(move |ids| told.lock().unwrap().extend(ids.unwrap())),
             );
             assert!(again.try_write(finish).is_ok());
