@@ -2,7 +2,7 @@
 //!
 //! Owns the outbox row of the answer and its hand-over to delivery, after the commit and never before.
 
-use std::time::Duration;
+use std::{borrow::Cow, time::Duration};
 
 use super::{
     Agent,
@@ -105,10 +105,20 @@ impl Agent {
 
     fn reply_body(&self, input: &Input, turn: &Turn, ending: &Ending) -> Option<ReplyBody> {
         let adapter = self.deliverer.adapter(&turn.conversation)?;
+        let text = if ending.filtered {
+            ending.text.clone()
+        } else {
+            let text = self.composer.redactor().redact(&ending.text);
+            if matches!(text, Cow::Owned(_)) {
+                self.traces
+                    .note(input.turn, Reason::Redacted, self.clock.now());
+            }
+            text.into_owned()
+        };
         let draft = Draft {
-            text: ending.text.clone(),
+            text,
             format: ending.format,
-            filtered: ending.filtered,
+            filtered: true,
         };
         // The message that the answer is shown as a reply to comes last.
         let own = turn.bodies.iter().map(|body| &body.message);
@@ -141,6 +151,8 @@ impl Agent {
             let copy = Box::new(finish.clone());
             match commit(&self.store, |then| Write::Finish(copy, then)).await {
                 Err(StoreError::Database(error)) => {
+                    self.traces
+                        .note(finish.turn, Reason::StoreUnavailable, self.clock.now());
                     let turn = turn_id(finish.turn);
                     tracing::error!(
                         turn,

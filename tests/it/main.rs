@@ -15,6 +15,7 @@ mod example_adapter;
 mod gateway;
 mod inbound_rules;
 mod qq;
+mod reasons;
 mod secrets;
 mod simulation;
 mod startup;

@@ -158,6 +158,7 @@ impl Shared {
     /// tried at all.
     async fn untried(&self, part: &Part<'_>, outcome: &Outcome) {
         if matches!(outcome, Outcome::Stopped) {
+            self.note(part.reply.turn, part.reply.id, Reason::ShuttingDown);
             let due_at = self.clock.now();
             let reason = Reason::ShuttingDown.code();
             self.settle(
