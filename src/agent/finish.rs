@@ -93,6 +93,12 @@ impl Agent {
                 due: tick,
             });
         }
+        if ids.is_empty() {
+            self.deliverer.ended(&turn.conversation, || {
+                let messages = answers(turn, &ending.also_ends);
+                messages.map(|id| id.as_str().into()).collect()
+            });
+        }
         let key = self
             .desk
             .keying
@@ -120,11 +126,8 @@ impl Agent {
             format: ending.format,
             filtered: true,
         };
-        // The message that the answer is shown as a reply to comes last.
-        let own = turn.bodies.iter().map(|body| &body.message);
-        let answers = ending.also_ends.iter().chain(own);
         let to = Addressee {
-            answers: answers.cloned().collect(),
+            answers: answers(turn, &ending.also_ends).cloned().collect(),
             author: Some(turn.person.encode()),
             reply_context: turn.body().reply_context.clone(),
         };
@@ -166,6 +169,12 @@ impl Agent {
             }
         }
     }
+}
+
+/// The messages that end with a turn. The one that the answer is shown as a reply to comes last.
+fn answers<'a>(turn: &'a Turn, also_ends: &'a [String]) -> impl Iterator<Item = &'a String> {
+    let own = turn.bodies.iter().map(|body| &body.message);
+    also_ends.iter().chain(own)
 }
 
 /// How a turn ended, for the metrics.

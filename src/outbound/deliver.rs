@@ -4,6 +4,7 @@
 //! waits for a frozen conversation holds nobody else up. It never changes a text.
 
 mod attempt;
+mod ends;
 mod recover;
 
 use std::{collections::HashMap, panic::AssertUnwindSafe, sync::Arc, time::Duration};
@@ -241,10 +242,11 @@ impl Deliverer {
 
 impl Shared {
     async fn work(&self, conversation: i64) {
-        while let Some(reply) = self.outbox.take(conversation) {
+        while let Some(mut reply) = self.outbox.take(conversation) {
             self.taken.notify_waiters();
             let (id, part, turn) = (reply.id, reply.part, reply.turn);
-            match AssertUnwindSafe(self.deliver(reply)).catch_unwind().await {
+            let work = AssertUnwindSafe(self.deliver(&mut reply));
+            match work.catch_unwind().await {
                 Ok(End::Settled) => {}
                 Ok(End::Stopped) => return,
                 Err(_) => {
@@ -252,6 +254,7 @@ impl Shared {
                     tracing::error!(reply = id, "a delivery panicked; the reply is given up");
                     self.note(turn, id, Reason::SendFailed);
                     self.settle(id, part, failed(Reason::SendFailed)).await;
+                    self.unanswered(&reply);
                 }
             }
         }
@@ -262,9 +265,10 @@ impl Shared {
         self.note(reply.turn, reply.id, Reason::ReplyDropped);
         self.settle(reply.id, reply.part, failed(Reason::ReplyDropped))
             .await;
+        self.unanswered(&reply);
     }
 
-    async fn deliver(&self, mut reply: Reply) -> End {
+    async fn deliver(&self, reply: &mut Reply) -> End {
         let key = (reply.key.platform.clone(), reply.key.account.clone());
         let Some(adapter) = self.adapters.get(&key).cloned() else {
             tracing::warn!(reply = reply.id, conversation = %reply.key.encode(),
@@ -284,7 +288,7 @@ impl Shared {
         {
             let part = attempt::Part {
                 adapter: &*adapter,
-                reply: &reply,
+                reply,
                 text,
                 index: u32::try_from(index).unwrap_or(u32::MAX),
                 count: u32::try_from(texts.len()).unwrap_or(u32::MAX),
@@ -299,7 +303,10 @@ impl Shared {
             match self.send_part(&part, &mut frozen, doubtful).await {
                 attempt::Outcome::Delivered => {}
                 attempt::Outcome::Doubtful => doubtful = true,
-                attempt::Outcome::GivenUp => return End::Settled,
+                attempt::Outcome::GivenUp => {
+                    self.unanswered(reply);
+                    return End::Settled;
+                }
                 attempt::Outcome::Stopped => return End::Stopped,
             }
             reply.intent_written = false;

@@ -11,6 +11,7 @@
 mod commands;
 mod contract;
 mod durable;
+mod ends;
 mod example_adapter;
 mod gateway;
 mod inbound_rules;
