@@ -21,6 +21,7 @@ use weirgate_sdk::{ChatKind, ConversationKey, UserKey};
 use crate::{
     i18n::{About, Language, Text},
     permission::{Actor, Capability, Proof, Scope},
+    reason::Reason,
     store::{Body, Effect, StoreError},
 };
 
@@ -96,6 +97,8 @@ pub struct Done {
     pub effects: Vec<Effect>,
     /// Platform ids of messages that ended by this command and get no answer of their own.
     pub also_ends: Vec<String>,
+    /// Why it did not do what was asked; the text says so.
+    pub refused: Option<Reason>,
 }
 
 impl Done {
@@ -105,6 +108,15 @@ impl Done {
         Self {
             text: text.render(language),
             ..Self::default()
+        }
+    }
+
+    /// An answer that says why nothing was done.
+    #[must_use]
+    pub fn refuse(reason: Reason, text: &Text, language: Language) -> Self {
+        Self {
+            refused: Some(reason),
+            ..Self::say(text, language)
         }
     }
 }

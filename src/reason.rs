@@ -78,8 +78,6 @@ reasons! {
     OtherBot = "other_bot", Drop;
     /// A group message that neither mentions, replies to nor names the bot.
     NotAddressed = "not_addressed", Drop;
-    /// The sender or the chat is blocked.
-    Blocked = "blocked", Drop;
     /// Nothing is left of the message after cleaning: no text, no media.
     EmptyMessage = "empty_message", Drop;
     /// An event of a kind that the gateway does not handle.
@@ -88,13 +86,13 @@ reasons! {
     MalformedEvent = "malformed_event", Drop;
     /// The message or file is over the size limit.
     TooLarge = "too_large", Refusal;
-    /// The queue of the chat was full and its oldest waiting message made room.
+    /// A queue was full, or all together, and its oldest waiting message made room.
     QueueFullDroppedOldest = "queue_full_dropped_oldest", Drop;
     /// The queue of the chat was full and the new message was not taken.
     QueueFullRefused = "queue_full_refused", Refusal;
     /// The source was asked to wait, because a queue is above its high mark.
     HeldBack = "held_back", Wait;
-    /// The limit over all queues was reached.
+    /// The limit over all queues was reached and the new message was not taken.
     TotalFull = "total_full", Refusal;
     /// It waited longer than its greatest age.
     Expired = "expired", Drop;
@@ -110,7 +108,7 @@ reasons! {
     WaitingForToken = "waiting_for_token", Wait;
     /// Waiting for a free place at the model.
     WaitingForModel = "waiting_for_model", Wait;
-    /// Waiting for an earlier turn of the same conversation.
+    /// Waiting for an earlier turn of the same queue or sender.
     WaitingForTurn = "waiting_for_turn", Wait;
     /// The turn was ended by a stop command.
     Stopped = "stopped", Drop;

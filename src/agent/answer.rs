@@ -56,12 +56,12 @@ impl Listener for Collector {
 }
 
 impl Collector {
-    /// The whole filtered text.
-    fn finish(mut self) -> String {
+    /// The whole filtered text, and whether something in it was replaced.
+    fn finish(mut self) -> (String, bool) {
         self.piece.clear();
         self.filter.finish(&mut self.piece);
         self.board.push(&self.piece);
-        self.board.text()
+        (self.board.text(), self.filter.has_replaced())
     }
 }
 
@@ -107,7 +107,7 @@ impl Agent {
             board,
             piece: String::new(),
         };
-        let (asked, text) = self.ask(input, &request, collector, running).await;
+        let (asked, (text, redacted)) = self.ask(input, &request, collector, running).await;
         if let Some(showing) = showing {
             showing.end().await;
         }
@@ -119,6 +119,10 @@ impl Agent {
                 state: TurnState::Cancelled,
                 ..ending
             });
+        }
+        if redacted {
+            self.traces
+                .note(input.turn, Reason::Redacted, self.clock.now());
         }
         let mut ending = self.conclude(input, turn, asked, text, words);
         ending.strategy = strategy;
@@ -238,19 +242,22 @@ impl Agent {
             pace: self.composer.output().streaming.clone(),
             redactor: Arc::clone(self.composer.redactor()),
             deliverer: self.deliverer.clone(),
+            turn: input.turn,
+            traces: Arc::clone(&self.traces),
+            clock: self.clock,
         };
         Some(Showing::begin(board.clone(), setting))
     }
 
     /// Asks the models until one has answered, the person stops it, or the time is over. Gives back the
-    /// filtered text, also of an answer that was broken off.
+    /// filtered text, also of an answer that was broken off, and whether something in it was replaced.
     async fn ask(
         &self,
         input: &Input,
         request: &ChatRequest,
         mut collector: Collector,
         running: &RunningTurn,
-    ) -> (Asked, String) {
+    ) -> (Asked, (String, bool)) {
         // Only the first attempt of a turn holds the permit that the dispatcher took.
         let permit = input.permit.lock().take();
         let run = self.chain.run(

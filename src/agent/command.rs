@@ -64,11 +64,15 @@ impl Agent {
         };
         let done = command.run(call, &self.desk).await?;
         let strategy = Some(Strategy::Full);
+        let ending = match done.refused {
+            Some(reason) => Ending::failed(done.text, reason),
+            None => Ending::done(done.text),
+        };
         Ok(Ending {
             effects: done.effects,
             also_ends: done.also_ends,
             strategy,
-            ..Ending::done(done.text)
+            ..ending
         })
     }
 }

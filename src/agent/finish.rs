@@ -2,7 +2,7 @@
 //!
 //! Owns the outbox row of the answer and its hand-over to delivery, after the commit and never before.
 
-use std::{sync::Arc, time::Duration};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use super::{
     Agent,
@@ -93,6 +93,12 @@ impl Agent {
                 due: tick,
             });
         }
+        if ids.is_empty() {
+            self.deliverer.ended(&turn.conversation, || {
+                let messages = answers(turn, &ending.also_ends);
+                messages.map(|id| id.as_str().into()).collect()
+            });
+        }
         let key = self
             .desk
             .keying
@@ -105,16 +111,23 @@ impl Agent {
 
     fn reply_body(&self, input: &Input, turn: &Turn, ending: &Ending) -> Option<ReplyBody> {
         let adapter = self.deliverer.adapter(&turn.conversation)?;
-        let draft = Draft {
-            text: ending.text.clone(),
-            format: ending.format,
-            filtered: ending.filtered,
+        let text = if ending.filtered {
+            ending.text.clone()
+        } else {
+            let text = self.composer.redactor().redact(&ending.text);
+            if matches!(text, Cow::Owned(_)) {
+                self.traces
+                    .note(input.turn, Reason::Redacted, self.clock.now());
+            }
+            text.into_owned()
         };
-        // The message that the answer is shown as a reply to comes last.
-        let own = turn.bodies.iter().map(|body| &body.message);
-        let answers = ending.also_ends.iter().chain(own);
+        let draft = Draft {
+            text,
+            format: ending.format,
+            filtered: true,
+        };
         let to = Addressee {
-            answers: answers.cloned().collect(),
+            answers: answers(turn, &ending.also_ends).cloned().collect(),
             author: Some(turn.person.encode()),
             reply_context: turn.body().reply_context.clone(),
         };
@@ -142,6 +155,8 @@ impl Agent {
             let copy = Arc::clone(&finish);
             match commit(&self.store, |then| Write::Finish(copy, then)).await {
                 Err(StoreError::Database(error)) => {
+                    self.traces
+                        .note(finish.turn, Reason::StoreUnavailable, self.clock.now());
                     let turn = turn_id(finish.turn);
                     tracing::error!(
                         turn,
@@ -155,6 +170,12 @@ impl Agent {
             }
         }
     }
+}
+
+/// The messages that end with a turn. The one that the answer is shown as a reply to comes last.
+fn answers<'a>(turn: &'a Turn, also_ends: &'a [String]) -> impl Iterator<Item = &'a String> {
+    let own = turn.bodies.iter().map(|body| &body.message);
+    also_ends.iter().chain(own)
 }
 
 /// How a turn ended, for the metrics.

@@ -171,6 +171,7 @@ impl Core {
             changed,
             clock,
             store: Arc::clone(&store),
+            traces: Arc::clone(&traces),
         }));
         let deliverer = Deliverer::new(DeliverParts {
             store: Arc::clone(&store),

@@ -6,6 +6,7 @@ use super::{Call, Command, Desk, Done, Site, Spec, When};
 use crate::{
     i18n::{About, Language, Text},
     permission::{Capability, Scope},
+    reason::Reason,
     store::{Effect, Place, StoreError},
 };
 
@@ -56,7 +57,8 @@ impl Command for Lang {
         let Some(language) = Language::from_tag(wanted) else {
             let given = wanted.chars().take(40).collect();
             let possible = "zh-CN, en, auto";
-            return Ok(Done::say(
+            return Ok(Done::refuse(
+                Reason::BadArguments,
                 &Text::BadArgument { given, possible },
                 call.language,
             ));

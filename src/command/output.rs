@@ -7,6 +7,7 @@ use crate::{
     i18n::{About, Text},
     outbound::strategy::Strategy,
     permission::{Capability, Scope},
+    reason::Reason,
     store::{Effect, Place, StoreError},
 };
 
@@ -54,7 +55,8 @@ impl Command for Output {
         } else {
             let given = call.arguments.chars().take(40).collect();
             let possible = "streaming, segmented, full, default";
-            return Ok(Done::say(
+            return Ok(Done::refuse(
+                Reason::BadArguments,
                 &Text::BadArgument { given, possible },
                 call.language,
             ));

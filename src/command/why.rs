@@ -6,6 +6,7 @@ use super::{Call, Command, Desk, Done, Site, Spec, When, public};
 use crate::{
     i18n::{About, Text, WhyFacts},
     permission::{AuditEvent, Capability, Scope, decide},
+    reason::Reason,
     store::{Fate, StoreError},
     trace::turn_id,
 };
@@ -46,7 +47,7 @@ impl Command for Why {
             if let Err(denial) = decide(call.actor, Capability::MANAGE_MEMBER, scope, at) {
                 let record =
                     denial.record(AuditEvent::CommandBlocked, SPEC.name.to_owned(), call.turn);
-                let mut done = Done::say(&Text::Denied, call.language);
+                let mut done = Done::refuse(Reason::PermissionDenied, &Text::Denied, call.language);
                 done.effects.push(record.into());
                 return Ok(done);
             }

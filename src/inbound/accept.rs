@@ -36,7 +36,10 @@ use crate::{
     directory::Directory,
     hook::Hooks,
     reason::Reason,
-    schedule::{dispatch::Dispatch, fair::Pushed},
+    schedule::{
+        dispatch::Dispatch,
+        fair::{Full, Pushed},
+    },
     store::{Accepted, Store, StoreError, Waiting, Write},
     telemetry::metrics,
     trace::Traces,
@@ -369,10 +372,12 @@ impl Shared {
                 }
                 Outcome::Accepted(row.id)
             }
-            Pushed::Refused => {
-                parts
-                    .notices
-                    .add(subject(Reason::QueueFullRefused), &[row.id]);
+            Pushed::Refused(full) => {
+                let reason = match full {
+                    Full::Queue => Reason::QueueFullRefused,
+                    Full::Total => Reason::TotalFull,
+                };
+                parts.notices.add(subject(reason), &[row.id]);
                 Outcome::Refused
             }
         }

@@ -5,10 +5,12 @@
 
 mod key;
 mod lost;
+mod marks;
 mod shrink;
 pub(crate) mod slab;
 
 pub use key::{Dropped, Entry, Kind, QueueKey};
+pub(crate) use marks::Marks;
 pub(crate) use shrink::shrink;
 
 use crate::schedule::bucket::Tick;
@@ -34,7 +36,7 @@ pub(crate) struct Node {
     pub(crate) kind: Kind,
     pub(crate) lane: Lane,
     pub(crate) priority: i8,
-    pub(crate) single: bool,
+    pub(crate) marks: Marks,
 }
 
 impl Node {
@@ -45,7 +47,7 @@ impl Node {
     /// Whether both may be parts of one turn.
     fn joins(&self, head: &Self) -> bool {
         self.kind == Kind::Message
-            && !self.single
+            && !self.marks.is_single()
             && (self.account, self.conversation, self.person)
                 == (head.account, head.conversation, head.person)
     }
@@ -256,8 +258,8 @@ impl Backlog {
         self.index.values().copied().collect()
     }
 
-    /// Appends an entry; its body is kept while all bodies fit into `max_bytes`.
-    pub(crate) fn append(&mut self, list: &mut List, queue: u32, entry: Entry, room: Room) {
+    /// Appends an entry; its body is kept while all bodies fit into `max_bytes`. Gives its node.
+    pub(crate) fn append(&mut self, list: &mut List, queue: u32, entry: Entry, room: Room) -> u32 {
         let fits = |body: &str| self.bytes.saturating_add(body.len()) <= room.max_bytes;
         let body = entry.body.filter(|body| fits(body));
         self.bytes += body.as_ref().map_or(0, |body| body.len());
@@ -276,7 +278,7 @@ impl Backlog {
             kind: entry.kind,
             lane: entry.lane,
             priority: entry.priority,
-            single: entry.single,
+            marks: Marks::new(entry.single),
         });
         match self.newest {
             NONE => self.oldest = node,
@@ -289,6 +291,7 @@ impl Backlog {
         }
         list.tail = node;
         list.len += 1;
+        node
     }
 
     pub(crate) fn pop(&mut self, list: &mut List) -> Option<Node> {
@@ -369,11 +372,11 @@ impl Backlog {
             lane: first.lane,
             level: first.level(),
             person: first.person,
-            complete: first.kind != Kind::Message || first.single || list.len > 1,
+            complete: first.kind != Kind::Message || first.marks.is_single() || list.len > 1,
             first: first.at,
             last: first.at,
         };
-        if first.kind != Kind::Message || first.single {
+        if first.kind != Kind::Message || first.marks.is_single() {
             return Some(run);
         }
         let mut next = first.next;

@@ -4,7 +4,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use weirgate_sdk::{ConversationKey, Stop, answer::Format};
+use weirgate_sdk::{Adapter, ConversationKey, Stop, answer::Format};
 
 use super::{
     body,
@@ -126,6 +126,9 @@ impl Sweep {
             then,
         };
         let ids = commit(&self.store, write).await?;
+        if ids.is_empty() {
+            self.end_untold(report).await;
+        }
         if let (Some(id), Some(notice)) = (ids.first(), notice) {
             let tick = self.clock.tick();
             self.deliverer.push(Reply {
@@ -144,6 +147,34 @@ impl Sweep {
         Ok(())
     }
 
+    /// Messages ended that no notice names: the notice of a long burst names the last ones only.
+    async fn end_untold(&self, report: &Report) {
+        let key = match self
+            .directory
+            .conversation(report.subject.conversation)
+            .await
+        {
+            Ok(key) => key,
+            Err(error) => return tracing::warn!(%error, "ended messages are shown as pending"),
+        };
+        let shows = |adapter: Arc<dyn Adapter>| adapter.capabilities(&key).transcript;
+        if !self.deliverer.adapter(&key).is_some_and(shows) {
+            return;
+        }
+        match self.bodies(report).await {
+            Ok(bodies) => self.deliverer.ended(&key, || {
+                let messages = bodies.iter().map(|body| body.message.as_str().into());
+                messages.collect()
+            }),
+            Err(error) => tracing::warn!(%error, "ended messages are shown as pending"),
+        }
+    }
+
+    async fn bodies(&self, report: &Report) -> Result<Vec<Body>, StoreError> {
+        let stored = self.store.bodies(&report.ids).await?.into_iter().flatten();
+        Ok(stored.filter_map(|json| body::decode(&json)).collect())
+    }
+
     async fn notice(&self, report: &Report, total: usize) -> Result<Option<Notice>, StoreError> {
         let subject = report.subject;
         let key = self.directory.conversation(subject.conversation).await?;
@@ -151,14 +182,7 @@ impl Sweep {
         let Some(adapter) = self.deliverer.adapter(&key) else {
             return Ok(None);
         };
-        let bodies: Vec<Body> = self
-            .store
-            .bodies(&report.ids)
-            .await?
-            .into_iter()
-            .flatten()
-            .filter_map(|json| body::decode(&json))
-            .collect();
+        let bodies = self.bodies(report).await?;
         let last = bodies.last();
         let language = self.language(subject.person, last).await?;
         let text = match subject.reason {

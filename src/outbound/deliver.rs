@@ -4,6 +4,7 @@
 //! waits for a frozen conversation holds nobody else up. It never changes a text.
 
 mod attempt;
+mod ends;
 mod receipt;
 mod recover;
 
@@ -247,9 +248,10 @@ impl Deliverer {
 
 impl Shared {
     async fn work(self: &Arc<Self>, conversation: i64) {
-        while let Some(reply) = self.outbox.take(conversation) {
+        while let Some(mut reply) = self.outbox.take(conversation) {
             let (id, part, turn) = (reply.id, reply.part, reply.turn);
-            match AssertUnwindSafe(self.deliver(reply)).catch_unwind().await {
+            let work = AssertUnwindSafe(self.deliver(&mut reply));
+            match work.catch_unwind().await {
                 Ok(End::Settled) => {}
                 Ok(End::Stopped) => return,
                 Err(_) => {
@@ -257,6 +259,7 @@ impl Shared {
                     tracing::error!(reply = id, "a delivery panicked; the reply is given up");
                     self.note(turn, id, Reason::SendFailed);
                     self.settle(id, part, failed(Reason::SendFailed)).await;
+                    self.unanswered(&reply);
                 }
             }
         }
@@ -267,9 +270,10 @@ impl Shared {
         self.note(reply.turn, reply.id, Reason::ReplyDropped);
         self.settle(reply.id, reply.part, failed(Reason::ReplyDropped))
             .await;
+        self.unanswered(&reply);
     }
 
-    async fn deliver(self: &Arc<Self>, mut reply: Reply) -> End {
+    async fn deliver(self: &Arc<Self>, reply: &mut Reply) -> End {
         let key = (reply.key.platform.clone(), reply.key.account.clone());
         let Some(adapter) = self.adapters.get(&key).cloned() else {
             tracing::warn!(reply = reply.id, conversation = %reply.key.encode(),
@@ -289,7 +293,7 @@ impl Shared {
         {
             let part = attempt::Part {
                 adapter: &*adapter,
-                reply: &reply,
+                reply,
                 text,
                 index: u32::try_from(index).unwrap_or(u32::MAX),
                 count: u32::try_from(texts.len()).unwrap_or(u32::MAX),
@@ -304,7 +308,10 @@ impl Shared {
             match self.send_part(&part, &mut frozen, doubtful).await {
                 attempt::Outcome::Delivered => {}
                 attempt::Outcome::Doubtful => doubtful = true,
-                attempt::Outcome::GivenUp => return End::Settled,
+                attempt::Outcome::GivenUp => {
+                    self.unanswered(reply);
+                    return End::Settled;
+                }
                 attempt::Outcome::Stopped => return End::Stopped,
             }
             reply.intent_written = false;

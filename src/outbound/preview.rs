@@ -14,7 +14,7 @@ use weirgate_sdk::{
 };
 
 use super::{blocks::blocks, config::StreamingOutput, deliver::Deliverer};
-use crate::security::redact::Redactor;
+use crate::{clock::Clock, reason::Reason, security::redact::Redactor, trace::Traces};
 
 /// How long the end of a turn waits for the last preview.
 const LAST_PIECE: Duration = Duration::from_secs(1);
@@ -79,6 +79,12 @@ pub struct Setting {
     pub redactor: Arc<Redactor>,
     /// Who keeps the account's budget.
     pub deliverer: Deliverer,
+    /// The turn's number, and where what is left out is noted.
+    pub turn: i64,
+    /// Reasons.
+    pub traces: Arc<Traces>,
+    /// The clock.
+    pub clock: Clock,
 }
 
 impl std::fmt::Debug for Setting {
@@ -130,6 +136,7 @@ async fn show(board: Board, setting: Setting) {
     let interval = interval(&setting);
     let mut open: Option<(u32, Box<dyn Preview>)> = None;
     let mut pushed = 0;
+    let mut shed = false;
     loop {
         board.changed.notified().await;
         let (attempt, text, ended) = {
@@ -169,7 +176,15 @@ async fn show(board: Board, setting: Setting) {
                 pushed = visible.len();
                 open = Some((attempt, preview));
             } else {
-                crate::telemetry::metrics::reason(crate::reason::Reason::StreamShed);
+                // Each is counted; one step explains them all.
+                let reason = Reason::StreamShed;
+                if std::mem::replace(&mut shed, true) {
+                    setting.traces.count(reason);
+                } else {
+                    setting
+                        .traces
+                        .note(setting.turn, reason, setting.clock.now());
+                }
             }
         }
         if ended {

@@ -18,7 +18,7 @@ use tokio_util::task::TaskTracker;
 use weirgate_sdk::Stop;
 
 use super::{
-    fair::{Batch, Expired, Next, Policy, Pushed, Scheduler, Stats, Wanted},
+    fair::{Batch, Expired, Next, Policy, Pushed, Scheduler, Stats, Wait, Wanted},
     lane::Lane,
     permits::ProviderPermits,
 };
@@ -29,8 +29,10 @@ use crate::{
         queue::{Entry, Kind, QueueKey},
         route::Route,
     },
+    reason::Reason,
     store::{Store, Waiting},
     telemetry::metrics,
+    trace::Traces,
 };
 
 /// Commands at once. They take a moment each; beyond this they wait in their queues.
@@ -58,6 +60,7 @@ pub struct Dispatch {
     single_to: AtomicI64,
     clock: Clock,
     store: Arc<dyn Store>,
+    traces: Arc<Traces>,
     tasks: TaskTracker,
 }
 
@@ -87,6 +90,8 @@ pub struct Parts {
     pub clock: Clock,
     /// Where held-back messages are read from.
     pub store: Arc<dyn Store>,
+    /// Why messages wait.
+    pub traces: Arc<Traces>,
 }
 
 impl Dispatch {
@@ -105,21 +110,21 @@ impl Dispatch {
             single_to: AtomicI64::new(0),
             clock: parts.clock,
             store: parts.store,
+            traces: parts.traces,
             tasks: TaskTracker::new(),
         }
     }
 
     /// Queues a message.
     pub fn push(&self, entry: Entry) -> Pushed {
-        let now = self.clock.tick();
-        let pushed = self.scheduler.lock().push(now, entry);
+        let pushed = self.step(|scheduler, now| scheduler.push(now, entry));
         self.changed.notify_one();
         pushed
     }
 
     /// Changes the settings, for example after a recovery that must not drop anything.
     pub fn set_policy(&self, policy: Policy) {
-        self.scheduler.lock().set_policy(self.clock.tick(), policy);
+        self.step(|scheduler, now| scheduler.set_policy(now, policy));
         self.changed.notify_one();
     }
 
@@ -131,7 +136,7 @@ impl Dispatch {
 
     /// Takes a waiting message out.
     pub fn remove(&self, key: &QueueKey, id: i64) -> bool {
-        let removed = self.scheduler.lock().remove(key, id);
+        let removed = self.step(|scheduler, _| scheduler.remove(key, id));
         self.changed.notify_one();
         removed
     }
@@ -139,6 +144,19 @@ impl Dispatch {
     /// Replaces the body of a waiting message.
     pub fn replace(&self, key: &QueueKey, id: i64, body: Box<str>) -> bool {
         self.scheduler.lock().replace(key, id, body)
+    }
+
+    /// One step of the scheduler. Why entries began to wait is noted behind it, outside of the lock.
+    fn step<T>(&self, act: impl FnOnce(&mut Scheduler, Tick) -> T) -> T {
+        let now = self.clock.tick();
+        let mut scheduler = self.scheduler.lock();
+        let result = act(&mut scheduler, now);
+        let waits = scheduler.take_waits();
+        drop(scheduler);
+        for (id, why) in waits {
+            self.traces.note(id, reason(why), self.clock.now());
+        }
+        result
     }
 
     /// How many messages wait in a queue.
@@ -204,8 +222,7 @@ impl Dispatch {
         let now = self.clock.tick();
         let room = self.in_flight.load(Ordering::Acquire) < self.max_in_flight;
         let (permit, provider) = self.provider(now);
-        let mut scheduler = self.scheduler.lock();
-        match scheduler.next(now, room && permit <= now) {
+        match self.step(|scheduler, now| scheduler.next(now, room && permit <= now)) {
             Next::Run(batch) => Ok((batch, provider)),
             Next::Wait(until) if room && permit > now => {
                 Err(Some(until.map_or(permit, |until| until.min(permit))))
@@ -297,10 +314,17 @@ impl Dispatch {
                 (Vec::new(), true)
             }
         };
-        self.scheduler
-            .lock()
-            .refill(self.clock.tick(), wanted.key, entries, more);
+        self.step(|scheduler, now| scheduler.refill(now, wanted.key, entries, more));
         self.changed.notify_one();
+    }
+}
+
+fn reason(why: Wait) -> Reason {
+    match why {
+        Wait::Pause => Reason::Debounced,
+        Wait::Token => Reason::WaitingForToken,
+        Wait::Turn => Reason::WaitingForTurn,
+        Wait::Model => Reason::WaitingForModel,
     }
 }
 
@@ -341,10 +365,11 @@ struct Started {
 
 impl Drop for Started {
     fn drop(&mut self) {
-        let now = self.dispatch.clock.tick();
         let count = self.dispatch.count(self.model);
         count.fetch_sub(1, Ordering::AcqRel);
-        self.dispatch.scheduler.lock().done(self.token, now);
+        let token = self.token;
+        self.dispatch
+            .step(|scheduler, now| scheduler.done(token, now));
         self.dispatch.changed.notify_one();
     }
 }

@@ -15,9 +15,11 @@ mod policy;
 mod refill;
 mod settle;
 mod sweep;
+mod waits;
 
 pub use policy::{
-    Batch, Displaced, Expired, Next, Overflow, Policy, Pushed, Stats, Taken, TurnToken, Wanted,
+    Batch, Displaced, Expired, Full, Next, Overflow, Policy, Pushed, Stats, Taken, TurnToken, Wait,
+    Wanted,
 };
 
 use super::bucket::{Gcra, Tick, ticks};
@@ -27,6 +29,7 @@ use crate::inbound::queue::{Backlog, QueueKey};
 use people::People;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
+use waits::Waits;
 
 /// Chooses the next turn.
 #[derive(Debug)]
@@ -54,6 +57,7 @@ pub struct Scheduler {
     slots: HashMap<i64, (u32, u32)>,
     /// Queues to be read on from the journal.
     wanted: VecDeque<u32>,
+    waits: Waits,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -83,6 +87,7 @@ impl Scheduler {
             expired: VecDeque::new(),
             slots: HashMap::new(),
             wanted: VecDeque::new(),
+            waits: Waits::default(),
         }
     }
 

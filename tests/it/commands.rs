@@ -89,6 +89,8 @@ async fn the_gateway_speaks_the_language_of_the_person() {
             .await
             .contains("zh-CN, en, auto")
     );
+    let why = fake.ask(1, "/why").await;
+    assert!(why.contains("bad_arguments"), "{why}");
     assert_eq!(
         fake.ask(1, "/lang auto").await,
         "I answer in the language of your messages again."

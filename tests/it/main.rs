@@ -11,10 +11,12 @@
 mod commands;
 mod contract;
 mod durable;
+mod ends;
 mod example_adapter;
 mod gateway;
 mod inbound_rules;
 mod qq;
+mod reasons;
 mod secrets;
 mod simulation;
 mod startup;

@@ -7,6 +7,7 @@
 
 #![cfg(test)]
 
+mod changes;
 mod check;
 mod dice;
 mod fault;

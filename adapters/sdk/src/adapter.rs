@@ -124,6 +124,12 @@ pub trait Adapter: Send + Sync + 'static {
     /// The class of what went wrong; [`SendError::Ambiguous`] if nobody knows whether it arrived.
     async fn send(&self, outgoing: Outgoing) -> Result<Sent, SendError>;
 
+    /// These messages have ended, and nothing more is sent for them: they were dropped beside many others
+    /// of which one notice tells, their answer shows nothing or was given up, or no answer was due. Asked
+    /// only of conversations whose capabilities say `transcript`, where a message is shown as pending until
+    /// its end. Quick: no IO. What ended before a crash is not told again; the transcript knows it.
+    fn ended(&self, _conversation: &ConversationKey, _messages: &[MessageId]) {}
+
     /// Shows text that is still being written, if the platform can.
     fn streams(&self) -> Option<&dyn Streams> {
         None

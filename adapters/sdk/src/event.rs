@@ -1,7 +1,8 @@
 //! Events: everything a platform reports, in batches that are accepted as one.
 //!
 //! Owns the list of event kinds. An adapter never fails a batch because of an event that it does not
-//! know: it hands it in as [`Event::Other`], which only moves the cursor.
+//! know: it hands it in as [`Event::Other`], or as [`Event::Malformed`] if it cannot be read, which only
+//! moves the cursor and is counted.
 
 use crate::{
     id::{AccountName, BotId, ConversationKey, MessageId, Platform, UserKey},
@@ -69,6 +70,14 @@ pub enum Event {
     BotRemoved {
         /// Where.
         conversation: ConversationKey,
+    },
+    /// The bot's own message came back.
+    OwnMessage,
+    /// An event that is not as the platform describes it, so that nobody can say what happened.
+    Malformed {
+        /// What it seems to be, by the platform's name, or what is wrong; at most 64 characters, and
+        /// nothing that somebody said.
+        name: String,
     },
     /// Anything else, by the platform's name for it.
     Other {

@@ -15,7 +15,7 @@ use tokio::{
 };
 use weirgate_sdk::{
     AccountName, Adapter, AdapterError, Capabilities, Connection, ConversationKey, Ingress, Length,
-    LengthUnit, Outgoing, Platform, SendError, Sent, Setup, Stop, Streaming, Streams,
+    LengthUnit, MessageId, Outgoing, Platform, SendError, Sent, Setup, Stop, Streaming, Streams,
     answer::Render,
 };
 
@@ -164,6 +164,13 @@ impl Adapter for WebChat {
             room.lock().deliver(&outgoing);
         }
         Ok(Sent::default())
+    }
+
+    fn ended(&self, conversation: &ConversationKey, messages: &[MessageId]) {
+        let key = with_session(conversation.clone());
+        if let Some(room) = self.hub.find(&key) {
+            room.lock().ended_unanswered(messages);
+        }
     }
 
     fn streams(&self) -> Option<&dyn Streams> {

@@ -225,19 +225,35 @@ impl Room {
         put_answers(&mut body, &outgoing.answers);
         self.say("text", body);
         if outgoing.part.saturating_add(1) >= outgoing.parts {
-            for message in &outgoing.answers {
-                self.end(message);
-            }
+            self.end(&outgoing.answers);
         }
     }
 
-    fn end(&mut self, message: &MessageId) {
-        if self.ended.contains(message) {
-            return;
+    /// Messages are over that no answer names.
+    pub(crate) fn ended_unanswered(&mut self, messages: &[MessageId]) {
+        for message in messages {
+            self.arrived(message.as_str());
         }
-        remember(&mut self.ended, message.clone());
-        let batch = self.arrivals.settle(message.as_str());
-        self.say("end", end(Some(message.as_str()), batch));
+        self.drafts.end(None, messages);
+        self.end(messages);
+    }
+
+    /// Ends messages that have not ended. Their frames go out together: a burst of them is more than a
+    /// socket's queue takes one by one.
+    fn end(&mut self, messages: &[MessageId]) {
+        let mut frames = Vec::new();
+        for message in messages {
+            if self.ended.contains(message) {
+                continue;
+            }
+            remember(&mut self.ended, message.clone());
+            let batch = self.arrivals.settle(message.as_str());
+            frames.push(self.keep("end", end(Some(message.as_str()), batch)));
+        }
+        if !frames.is_empty() {
+            self.outlets
+                .retain(|outlet| outlet.push(Item::Frames(frames.clone())));
+        }
     }
 
     /// Begins a draft.
@@ -286,6 +302,12 @@ impl Room {
 
     /// Gives a frame the next number, keeps it and sends it to everybody.
     fn say(&mut self, kind: &str, body: Map<String, Value>) {
+        let frame = self.keep(kind, body);
+        self.send(&frame);
+    }
+
+    /// Gives a frame the next number and keeps it.
+    fn keep(&mut self, kind: &str, body: Map<String, Value>) -> Utf8Bytes {
         self.seq += 1;
         let frame = self.stamp(kind, self.seq, body);
         self.ring_bytes += frame.as_str().len();
@@ -298,7 +320,7 @@ impl Room {
             self.ring_bytes -= old.as_str().len();
             self.gone = seq;
         }
-        self.send(&frame);
+        frame
     }
 
     fn send(&mut self, frame: &Utf8Bytes) {

@@ -14,7 +14,7 @@ use std::{
 use axum::extract::ws::Utf8Bytes;
 use serde_json::Map;
 use tokio::time::timeout;
-use weirgate_sdk::{ConversationKey, Ingress, TranscriptEntry};
+use weirgate_sdk::{Batch, ConversationKey, Event, Ingress, TranscriptEntry};
 
 use crate::{
     PLATFORM,
@@ -76,7 +76,7 @@ impl Session {
             .filter(|line| !line.trim().is_empty())
             .collect();
         if lines.len() > MAX_LINES {
-            return self.fault(Code::TooManyLines, None, None);
+            return self.unreadable(Code::TooManyLines, None).await;
         }
         let several = lines.len() > 1;
         let most = self.chat.settings.max_message;
@@ -137,7 +137,7 @@ impl Session {
             request,
         } = match line {
             Ok(line) => line,
-            Err(Fault { code, message }) => return self.fault(code, None, message.as_deref()),
+            Err(Fault { code, message }) => return self.unreadable(code, message.as_deref()).await,
         };
         if matches!(request, Request::Hello(_) | Request::History { .. }) {
             // Each brings a page; several in one frame must not pile up.
@@ -223,13 +223,28 @@ impl Session {
         }
     }
 
-    fn say(&self, frame: Utf8Bytes) {
-        self.outlet.frame(frame);
+    /// A frame that cannot be taken: the client is told, and the gateway counts it.
+    pub(crate) async fn unreadable(&self, code: Code, message: Option<&str>) {
+        self.fault(code, None, message);
+        let name = code.name().to_owned();
+        let event = match code {
+            // A message that says nothing is understood, and refused.
+            Code::Empty | Code::TooLong => return,
+            Code::UnknownType | Code::UnknownAct | Code::NotAvailable => Event::Other { name },
+            _ => Event::Malformed { name },
+        };
+        let batch = Batch {
+            platform: PLATFORM.into(),
+            account: self.chat.account.clone(),
+            events: vec![event],
+            cursor: None,
+        };
+        // Nothing is stored, so there is nothing to wait for.
+        drop(self.ingress.accept(batch).await);
     }
 
-    /// Tells the client that it sent something that cannot be taken.
-    pub(crate) fn refuse(&self, code: Code) {
-        self.fault(code, None, None);
+    fn say(&self, frame: Utf8Bytes) {
+        self.outlet.frame(frame);
     }
 
     fn fault(&self, code: Code, session: Option<&str>, message: Option<&str>) {

@@ -93,7 +93,7 @@ async fn read(
                 unanswered = 0;
                 match message {
                     Some(Ok(Message::Text(text))) => session.frame(text.as_str()).await,
-                    Some(Ok(Message::Binary(_))) => session.refuse(Code::NotAvailable),
+                    Some(Ok(Message::Binary(_))) => session.unreadable(Code::NotAvailable, None).await,
                     Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
                     Some(Ok(Message::Close(_))) | None => return outlet.cut(Cut::DONE),
                     Some(Err(error)) => {

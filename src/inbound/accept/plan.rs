@@ -36,10 +36,12 @@ impl Shared {
                 conversation,
                 sender,
             } => Step::Stop(conversation, sender.key),
-            Event::Other { .. } => {
-                self.parts.traces.count(Reason::UnsupportedEvent);
-                Step::Ended(Outcome::Ignored)
+            Event::Other { .. } => self.ignore(Reason::UnsupportedEvent),
+            Event::Malformed { name } => {
+                tracing::debug!(name, "an event that cannot be read");
+                self.ignore(Reason::MalformedEvent)
             }
+            Event::OwnMessage => self.ignore(Reason::OwnMessage),
             Event::MemberJoined { .. }
             | Event::MemberLeft { .. }
             | Event::RoleChanged { .. }
@@ -49,6 +51,11 @@ impl Shared {
         }
     }
 
+    fn ignore(&self, reason: Reason) -> Step {
+        self.parts.traces.count(reason);
+        Step::Ended(Outcome::Ignored)
+    }
+
     fn plan_message(
         &self,
         mut message: InboundMessage,
@@ -56,15 +63,11 @@ impl Shared {
         messages: &mut Vec<Accept>,
         ambient: &mut Vec<Ambient>,
     ) -> Step {
-        let ignore = |reason| {
-            self.parts.traces.count(reason);
-            Step::Ended(Outcome::Ignored)
-        };
         if message.sender.is_bot {
-            return ignore(Reason::OtherBot);
+            return self.ignore(Reason::OtherBot);
         }
         if message.is_empty() && !message.mentions_bot {
-            return ignore(Reason::EmptyMessage);
+            return self.ignore(Reason::EmptyMessage);
         }
         if let Some(replied) = &mut message.reply_to
             && replied.to_bot.is_none()
@@ -79,7 +82,7 @@ impl Shared {
             if self.parts.ambient {
                 ambient.push(ambient_row(&message));
             }
-            return ignore(Reason::NotAddressed);
+            return self.ignore(Reason::NotAddressed);
         }
         let Some(message) = self.parts.hooks.before_queue(message) else {
             return Step::Ended(Outcome::Ignored);

@@ -8,7 +8,8 @@ use std::{sync::Arc, time::Duration};
 use weirgate_sdk::{Adapter, MessageId, Outgoing, SendError, answer::Format};
 
 use super::{
-    ATTEMPTS, Held, RETRY_PAUSE, Reply, Shared, failed, micros, rendered, reply_target, turn_id,
+    ATTEMPTS, Held, RETRY_PAUSE, Reply, Shared, ends::message_ids, failed, micros, rendered,
+    reply_target, turn_id,
 };
 use crate::{
     clock::{Tick, millis},
@@ -121,6 +122,9 @@ impl Shared {
                         }
                     };
                     self.settle(reply.id, part.index, outcome).await;
+                    if part.index + 1 == part.count {
+                        self.unanswered(reply);
+                    }
                     return Outcome::Doubtful;
                 }
                 Next::GiveUp(reason) => {
@@ -158,6 +162,7 @@ impl Shared {
     /// tried at all.
     async fn untried(&self, part: &Part<'_>, outcome: &Outcome) {
         if matches!(outcome, Outcome::Stopped) {
+            self.note(part.reply.turn, part.reply.id, Reason::ShuttingDown);
             let due_at = self.clock.now();
             let reason = Reason::ShuttingDown.code();
             self.settle(
@@ -180,6 +185,9 @@ impl Shared {
         // A part that shows nothing, such as a comment alone, is as good as delivered.
         let visible = !outgoing.rendered.text.trim().is_empty();
         let Some(outgoing) = self.hooks.before_send(outgoing).filter(|_| visible) else {
+            if part.index + 1 == part.count {
+                self.unanswered(reply);
+            }
             return Ok(None);
         };
         let timer = metrics::send_timer();
@@ -309,19 +317,13 @@ fn grow(pause: &mut Duration) -> Duration {
 
 fn outgoing(part: &Part<'_>, format: Format, redactor: &Redactor) -> Outgoing {
     let reply = part.reply;
-    let answers = reply
-        .body
-        .answers
-        .iter()
-        .map(|id| MessageId::from(id.as_str()))
-        .collect();
     Outgoing {
         id: reply.id,
         part: part.index,
         parts: part.count,
         conversation: (*reply.key).clone(),
         turn: reply.turn.map(|turn| Arc::from(turn_id(turn))),
-        answers,
+        answers: message_ids(&reply.body),
         rendered: rendered(part.adapter, part.text, format, redactor),
         reply: reply_target(&reply.body, part.index),
         reply_context: reply.body.reply_context.clone(),

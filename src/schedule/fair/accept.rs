@@ -1,8 +1,8 @@
-//! What changes the waiting entries from outside: push, recall, edit, cancel.
+//! What changes the waiting entries from outside: push, recall, edit.
 //! Owns the overflow rules. Never drops what was taken, and never drops without counting.
 
 use super::Scheduler;
-use super::policy::{Displaced, Overflow, Pushed};
+use super::policy::{Displaced, Full, Overflow, Pushed, Wait};
 use crate::inbound::queue::{Entry, Kind, QueueKey, Room, State, shrink};
 use crate::schedule::bucket::Tick;
 
@@ -27,7 +27,10 @@ impl Scheduler {
                 (Overflow::DropOldest, Some(queue)) if waiting > 0 => {
                     displaced = self.drop_oldest(queue);
                 }
-                (Overflow::DropOldest | Overflow::DropNewest, _) => return Pushed::Refused,
+                (Overflow::DropOldest | Overflow::DropNewest, _) => {
+                    let own = waiting >= self.policy.max_queue_size;
+                    return Pushed::Refused(if own { Full::Queue } else { Full::Total });
+                }
             }
         }
         let queue = self.backlog.open(entry.key);
@@ -39,7 +42,10 @@ impl Scheduler {
             }
             State::Idle | State::Quiet(_) => false,
         };
-        self.append(queue, entry);
+        let node = self.append(queue, entry);
+        if run_is_closed {
+            self.waits(node, Wait::Turn);
+        }
         if !displaced.is_empty() || !run_is_closed {
             self.settle(queue);
         }
@@ -52,29 +58,34 @@ impl Scheduler {
 
     fn push_command(&mut self, entry: Entry) -> Pushed {
         if self.total_full() {
-            return Pushed::Refused;
+            return Pushed::Refused(Full::Total);
         }
         let user = self.people.open(entry.person);
         let mut list = self.people.users[user].commands;
         if list.len >= self.policy.max_queue_size {
-            return Pushed::Refused;
+            return Pushed::Refused(Full::Queue);
         }
         let queue = self.backlog.open(entry.key);
         self.backlog.queues[queue].now += 1;
         self.slots.insert(entry.id, (user, queue));
         let room = self.room();
-        self.backlog.append(&mut list, queue, entry, room);
+        let behind = list.len > 0;
+        let node = self.backlog.append(&mut list, queue, entry, room);
+        if behind {
+            self.waits(node, Wait::Turn);
+        }
         self.people.users[user].commands = list;
         self.seat_commands(user);
         Pushed::Queued
     }
 
-    /// Appends to a queue's own list.
-    pub(super) fn append(&mut self, queue: u32, entry: Entry) {
+    /// Appends to a queue's own list; gives the node.
+    pub(super) fn append(&mut self, queue: u32, entry: Entry) -> u32 {
         let mut list = self.backlog.queues[queue].list;
         let room = self.room();
-        self.backlog.append(&mut list, queue, entry, room);
+        let node = self.backlog.append(&mut list, queue, entry, room);
         self.backlog.queues[queue].list = list;
+        node
     }
 
     fn room(&self) -> Room {
@@ -139,23 +150,6 @@ impl Scheduler {
             None => self.backlog.queues[queue].list,
         };
         self.backlog.replace(&list, id, body, self.policy.max_bytes)
-    }
-
-    /// Takes out all that waits in a queue, oldest first. Commands in slots of their own stay, and
-    /// so does what `block` left in the journal: the caller ends it there, and a refill then finds
-    /// nothing.
-    pub fn cancel(&mut self, key: &QueueKey) -> Vec<i64> {
-        let Some(queue) = self.backlog.find(key) else {
-            return Vec::new();
-        };
-        let mut list = self.backlog.queues[queue].list;
-        let mut ids = Vec::with_capacity(list.len as usize);
-        while let Some(node) = self.backlog.pop(&mut list) {
-            ids.push(node.id);
-        }
-        self.backlog.queues[queue].list = list;
-        self.settle(queue);
-        ids
     }
 
     /// The person in whose slot a command of this queue waits.

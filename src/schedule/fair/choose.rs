@@ -17,6 +17,7 @@ impl Scheduler {
         self.wake();
         loop {
             let Some(line) = self.best(model_free) else {
+                self.nothing_starts(model_free);
                 return Next::Wait(self.earliest(model_free));
             };
             // Nothing came of it: what waited there was too old. Whoever is next now may run.

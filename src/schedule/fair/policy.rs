@@ -69,6 +69,28 @@ pub struct Displaced {
     pub person: i64,
 }
 
+/// What has no room left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Full {
+    /// The entry's own queue, or its sender's slot for commands.
+    Queue,
+    /// All queues together.
+    Total,
+}
+
+/// Why an entry that could be the next of its queue does not run yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wait {
+    /// Its sender may go on writing.
+    Pause,
+    /// A bucket has too few tokens.
+    Token,
+    /// An earlier turn of its queue or its sender runs, or is to run before it.
+    Turn,
+    /// No model is free.
+    Model,
+}
+
 /// What became of a pushed entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Pushed {
@@ -78,7 +100,7 @@ pub enum Pushed {
     Displaced(Vec<Displaced>),
     /// It does not wait: the queue drops the newest, its sender has too many commands waiting, or
     /// there is no room at all.
-    Refused,
+    Refused(Full),
     /// It stays in the journal until [`Scheduler::refill`](super::Scheduler::refill).
     Held,
 }

@@ -2,7 +2,7 @@
 //! Owns the marks of how far each such queue was read. Never reads the journal itself.
 
 use super::Scheduler;
-use super::policy::{Pushed, Wanted};
+use super::policy::{Full, Pushed, Wanted};
 use crate::inbound::queue::{Entry, Hold, Kind, QueueKey};
 use crate::schedule::bucket::Tick;
 
@@ -12,7 +12,7 @@ impl Scheduler {
         // The records of such queues are bounded like entries.
         let most = 2 * self.policy.max_total as usize;
         if self.backlog.find(&key).is_none() && self.backlog.queues.len() >= most {
-            return Pushed::Refused;
+            return Pushed::Refused(Full::Total);
         }
         let queue = self.backlog.open(key);
         let hold = Hold {
@@ -41,7 +41,7 @@ impl Scheduler {
     }
 
     /// A queue that has room again for what stayed in the journal; to be asked after each `next`,
-    /// `done`, `remove`, `cancel` and sweep until it says `None`. Each answer must be followed by
+    /// `done`, `remove` and sweep until it says `None`. Each answer must be followed by
     /// one [`refill`](Self::refill) of the same key, also if reading failed.
     pub fn refill_wanted(&mut self) -> Option<Wanted> {
         let total_room = (self.policy.max_total as usize).saturating_sub(self.total());

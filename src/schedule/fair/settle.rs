@@ -4,6 +4,7 @@
 
 use super::Scheduler;
 use super::people::NEVER;
+use super::policy::Wait;
 use crate::inbound::queue::slab::NONE;
 use crate::inbound::queue::{Kind, Run, State};
 use crate::schedule::bucket::{Tick, ticks};
@@ -35,6 +36,7 @@ impl Scheduler {
             self.detach(queue);
             self.backlog.queues[queue].state = State::Quiet(ready);
             self.quiet.insert((ready, queue));
+            self.waits(self.backlog.queues[queue].list.head, Wait::Pause);
         }
     }
 
@@ -176,10 +178,12 @@ impl Scheduler {
         line = self.people.users[user].lines;
         while line != NONE {
             let ahead = first_short.is_none_or(|(best, _)| self.claim_of(line) <= best);
-            if ahead && self.has_slot(line) && self.tokens_at(line) <= self.now {
+            let has_slot = self.has_slot(line);
+            if ahead && has_slot && self.tokens_at(line) <= self.now {
                 self.list(line);
             } else {
                 self.unlist(line);
+                self.line_waits(line, if has_slot { Wait::Token } else { Wait::Turn });
             }
             line = self.people.lines[line].next;
         }
@@ -238,8 +242,12 @@ impl Scheduler {
             record.listed = now;
         }
         let level = aged(record.level, record.listed, now, aging);
-        record.place =
-            ladder(record.kind, &mut self.commands, &mut self.messages).enter(line, level, now);
+        let kind = record.kind;
+        record.place = ladder(kind, &mut self.commands, &mut self.messages).enter(line, level, now);
+        if kind == Kind::Message {
+            let user = self.people.lines[line].user;
+            self.waits.listed(self.people.users[user].person);
+        }
     }
 
     pub(super) fn unlist(&mut self, line: u32) {

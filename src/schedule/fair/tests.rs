@@ -4,6 +4,7 @@ mod model;
 mod order;
 mod rules;
 mod soak;
+mod waits;
 
 use super::*;
 use crate::inbound::queue::{Dropped, Entry, Kind};

@@ -20,6 +20,7 @@ pub struct Filter {
     base: usize,
     /// Up to here all text went out or was replaced.
     done: usize,
+    replaced: bool,
 }
 
 impl Filter {
@@ -32,6 +33,7 @@ impl Filter {
             held,
             base: 0,
             done: 0,
+            replaced: false,
         }
     }
 
@@ -67,13 +69,21 @@ impl Filter {
             self.runs.add(end - patterns.trie.tail(self.state), end);
             self.emit(&patterns, end, out);
         }
-        self.restart();
+        self.state = ROOT;
+        self.restart_at(0);
     }
 
     /// Drops what is held back and begins another text, for an answer that begins anew.
     pub fn restart(&mut self) {
+        self.replaced = false;
         self.state = ROOT;
         self.restart_at(0);
+    }
+
+    /// Whether anything was replaced since the start or [`Filter::restart`].
+    #[must_use]
+    pub fn has_replaced(&self) -> bool {
+        self.replaced
     }
 
     /// How many bytes are held back.
@@ -93,6 +103,7 @@ impl Filter {
                 out.push_str(piece(&self.held, self.base, self.done, run.start));
                 out.push_str(&patterns.placeholder);
                 run.shown = true;
+                self.replaced = true;
             }
             self.done = self.done.max(run.end);
         }

@@ -33,6 +33,7 @@ async fn stop_ends_a_request_that_waits_for_its_first_word() {
     let mut said = fake.answers(2).await;
     said.sort();
     assert_eq!(said, ["(stopped)", "Stopped 1 answer."]);
+    assert_eq!(gateway.counted("stopped").await, 1);
     assert_eq!(fake.ask(1, "next").await, "re: next", "the way is free");
     assert_eq!(
         fake.ask(1, "/stop").await,
@@ -105,6 +106,7 @@ async fn stop_says_what_waits_and_cancel_drops_it() {
     );
     assert_eq!(fake.ask(1, "fresh").await, "re: fresh");
     assert_eq!(model.count(), 3, "third and fourth were never asked");
+    assert_eq!(gateway.counted("cancelled").await, 2);
 }
 
 #[tokio::test]

@@ -21,6 +21,14 @@ impl Gateway {
         self.get_with(path, &[]).await
     }
 
+    /// How often a reason was given since the start, as /metrics says.
+    pub async fn counted(&self, reason: &str) -> u64 {
+        let metrics = self.get("/metrics").await.body;
+        let series = format!("weirgate_reasons_total{{reason=\"{reason}\"}} ");
+        let value = metrics.lines().find_map(|line| line.strip_prefix(&series));
+        value.map_or(0, |value| value.parse().unwrap())
+    }
+
     /// GET with headers.
     pub async fn get_with(&self, path: &str, headers: &[(&str, &str)]) -> Response {
         request(self, path, headers)

@@ -75,6 +75,8 @@ async fn a_message_that_is_too_large_is_refused_in_order_and_told() {
         "This message is too long; at most 64 KiB are possible."
     );
     assert_eq!(model.count(), 0);
+    let why = fake.ask(1, "/why").await;
+    assert!(why.contains("too_large"), "{why}");
     assert_eq!(
         fake.ask(1, &"x".repeat(60_000)).await,
         "60000",
@@ -110,4 +112,5 @@ async fn a_message_that_waits_too_long_expires_and_is_told() {
     );
     assert!(answer.ends_with("\nfour"), "{answer}");
     assert_eq!(model.count(), 2, "two and three were never asked");
+    assert_eq!(gateway.counted("expired").await, 2);
 }

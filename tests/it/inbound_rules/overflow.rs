@@ -90,7 +90,7 @@ async fn drop_newest_keeps_the_oldest_and_tells_the_person() {
 
 #[tokio::test]
 async fn block_drops_nothing_and_holds_nobody_else_up() {
-    let (model, _gateway, fake) = full("block", 30).await;
+    let (model, gateway, fake) = full("block", 30).await;
     assert_eq!(fake.ask(2, "me too").await, "re: me too");
     stop(&fake).await;
     let mut lines: Vec<String> = Vec::new();
@@ -101,6 +101,7 @@ async fn block_drops_nothing_and_holds_nobody_else_up() {
     }
     let expected: Vec<String> = (1..=30).map(|number| format!("n{number}")).collect();
     assert_eq!(lines, expected);
+    assert_eq!(gateway.counted("held_back").await, 27, "all but three");
     let turns = asked(&model);
     assert!(
         turns.iter().all(|turn| turn.lines().count() <= 2),
@@ -159,4 +160,6 @@ async fn all_queues_together_are_bounded() {
             "first", "re: one", "re: one", "re: one", "re: one", "re: one"
         ]
     );
+    assert_eq!(gateway.counted("total_full").await, 3);
+    assert_eq!(gateway.counted("queue_full_refused").await, 0);
 }

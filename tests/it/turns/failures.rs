@@ -55,6 +55,8 @@ async fn when_one_model_fails_the_next_answers() {
     first.push(Script::error(500, "overloaded"));
     first.push(Script::error(500, "overloaded"));
     assert_eq!(fake.ask(1, "hello").await, "second: hello");
+    let why = fake.ask(1, "/why").await;
+    assert!(why.contains("model_fell_back"), "{why}");
     assert_eq!((first.count(), second.count()), (2, 1));
     assert_eq!(second.requests()[0].body["model"], "big");
     assert_eq!(
@@ -149,28 +151,35 @@ async fn empty_refused_and_cut_answers_are_told() {
         (
             finish("  ", "stop"),
             "The model gave no answer. Please try again.",
+            "answer_empty",
         ),
         (
             finish("", "length"),
             "The model gave no answer. Please try again.",
+            "answer_empty",
         ),
         (
             finish("", "content_filter"),
             "The model declined to answer this.",
+            "answer_refused",
         ),
         (
             finish("Once upon", "length"),
             "Once upon\n\n(cut off at the model's length limit)",
+            "answer_truncated",
         ),
         (
             finish("Once upon", "content_filter"),
             "Once upon\n\nThe model declined to answer this.",
+            "answer_refused",
         ),
-        (finish("Done.", "stop"), "Done."),
+        (finish("Done.", "stop"), "Done.", "done"),
     ];
-    for (script, told) in cases {
+    for (script, told, reason) in cases {
         model.push(script);
         assert_eq!(fake.ask(1, "hello").await, told);
+        let why = fake.ask(1, "/why").await;
+        assert!(why.contains(reason), "{reason}: {why}");
     }
     assert_eq!(model.count(), 6);
 }
@@ -185,6 +194,8 @@ async fn a_turn_that_takes_too_long_is_ended_and_what_was_said_is_kept() {
     let told = fake.ask(1, "hello").await;
     assert!(told.starts_with("Sorry, that took too long."), "{told}");
     gateway.logged(&format!("turn={}", reference(&told))).await;
+    let why = fake.ask(1, "/why").await;
+    assert!(why.contains("turn_timeout"), "{why}");
     model.push(Script::pieces(&["Half of it"]).ending(Ending::Hang));
     assert_eq!(
         fake.ask(1, "go").await,

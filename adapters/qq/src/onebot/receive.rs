@@ -1,6 +1,6 @@
 //! Wire events into the contract's events.
 //!
-//! Owns what each kind of event means and which events are nobody's business (the bot's own messages).
+//! Owns what each kind of event means and which events are nobody's business.
 //! Pure: the time is an argument. An event that is not known or not whole never ends a connection.
 
 use std::{borrow::Cow, collections::HashSet, time::Duration};
@@ -39,7 +39,7 @@ pub enum Received {
     },
     /// The answer to a call.
     Answer,
-    /// Of no interest, such as the bot's own message.
+    /// Of no interest, such as the start of a connection.
     Nothing,
 }
 
@@ -68,7 +68,7 @@ impl Receiver<'_> {
             return if frame.echo.is_some() || frame.retcode.is_some() {
                 Received::Answer
             } else {
-                Received::Nothing
+                malformed("no post_type")
             };
         };
         if wire::id(frame.self_id, MAX_ID).is_some_and(|id| id != self.bot) {
@@ -76,7 +76,7 @@ impl Receiver<'_> {
         }
         match &*kind {
             "message" => self.message(frame, now, sent_by_bot),
-            "message_sent" => Received::Nothing,
+            "message_sent" => Received::Event(Event::OwnMessage),
             "meta_event" => meta(frame),
             "notice" => self.notice(frame),
             "request" => {
@@ -102,10 +102,10 @@ impl Receiver<'_> {
         let group = wire::id(frame.group_id, MAX_ID);
         let (Some(user), Some(message)) = (user, wire::id(frame.message_id, MAX_MESSAGE_ID)) else {
             tracing::warn!(account = %self.account, "message without sender or id dropped");
-            return other(&["message", "incomplete"]);
+            return malformed("message");
         };
         if user == self.bot {
-            return Received::Nothing;
+            return Received::Event(Event::OwnMessage);
         }
         if self.ignored.contains(&*user) {
             return other(&["message", "of an ignored user"]);
@@ -125,6 +125,10 @@ impl Receiver<'_> {
                 }
             }),
             ("group", Some(group)) => (ChatKind::Group, Place::Group(group).conversation()),
+            ("group", None) => {
+                tracing::warn!(account = %self.account, "message of no group dropped");
+                return malformed("message");
+            }
             _ => {
                 tracing::warn!(account = %self.account, "message of an unknown kind of chat dropped");
                 return other(&["message", &kind]);
@@ -302,6 +306,13 @@ fn milliseconds(time: i64) -> Timestamp {
     } else {
         time.saturating_mul(1_000)
     }
+}
+
+/// An event or frame that is not as OneBot describes it. `name` is what it seems to be.
+fn malformed(name: &str) -> Received {
+    Received::Event(Event::Malformed {
+        name: line(name, MAX_EVENT_NAME),
+    })
 }
 
 fn other(names: &[&str]) -> Received {

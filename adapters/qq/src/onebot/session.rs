@@ -172,8 +172,9 @@ impl Session<'_> {
             }
             Message::Binary(bytes) => {
                 life.spoken(now);
-                if let Ok(text) = std::str::from_utf8(bytes) {
-                    self.frame(text, life, gathered);
+                match std::str::from_utf8(bytes) {
+                    Ok(text) => self.frame(text, life, gathered),
+                    Err(_) => gathered.push(no_frame()),
                 }
             }
             Message::Close(_) => return Err("closed by the other side".to_owned()),
@@ -188,7 +189,7 @@ impl Session<'_> {
             Ok(frame) => frame,
             Err(error) => {
                 tracing::warn!(account = %shared.account, %error, "a frame that is no event passed over");
-                return;
+                return gathered.push(no_frame());
             }
         };
         let receiver = Receiver {
@@ -256,6 +257,13 @@ impl Session<'_> {
                 return failed(error);
             }
         }
+    }
+}
+
+/// What came is no frame of the protocol at all.
+fn no_frame() -> Event {
+    Event::Malformed {
+        name: "not a frame".to_owned(),
     }
 }
 

@@ -141,6 +141,7 @@ async fn a_platform_that_is_away_is_asked_again_until_it_is_back() {
         "{} calls in two minutes",
         rig.tried().len()
     );
+    assert!(rig.noted(id, Reason::SendRetried) > 1);
     assert_eq!(rig.state(id).await.0, "sent");
 }
 

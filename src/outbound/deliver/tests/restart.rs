@@ -142,3 +142,33 @@ async fn replies_of_an_account_that_is_gone_are_given_up_with_a_reason() {
     );
     assert!(accounts[0].shown().is_empty());
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_part_that_a_stop_kept_from_leaving_is_not_in_doubt_and_says_why() {
+    let rig = Rig::with(
+        Output::default(),
+        vec![Options {
+            rates: weirgate_sdk::Rates {
+                conversation: 0.001,
+                conversation_burst: 1,
+                ..weirgate_sdk::Rates::UNLIMITED
+            },
+            ..Options::default()
+        }],
+    );
+    rig.answer("p1", &["1"]).await;
+    rig.settled().await;
+    // Its intent is written with it, and then it waits for the pace.
+    let id = rig.answer("p1", &["2"]).await;
+    tokio::time::sleep(seconds(1)).await;
+    let traces = Arc::clone(&rig.process.traces);
+    let rig = rig.restart().await;
+    let steps = traces.of(id);
+    assert!(
+        steps
+            .iter()
+            .any(|(_, reason)| *reason == Reason::ShuttingDown),
+        "{steps:?}"
+    );
+    assert!(rig.pending().await.iter().all(|reply| !reply.in_doubt));
+}

@@ -129,7 +129,8 @@ fn a_full_gateway_holds_new_queues_up_to_a_bound() {
     for id in 4..=6 {
         assert_eq!(s.push(0, message(id, id, id)), Pushed::Held);
     }
-    assert_eq!(s.push(0, message(7, 7, 7)), Pushed::Refused);
+    let refused = s.push(0, message(7, 7, 7));
+    assert_eq!(refused, Pushed::Refused(Full::Total));
     assert_eq!(s.refill_wanted(), None, "no room at all");
     assert_eq!(turn(&mut s, 0), [1]);
     let wanted = s.refill_wanted().unwrap();
@@ -159,7 +160,7 @@ proptest! {
         for (id, (action, person, most)) in (1_i64..).zip(steps.into_iter().chain(drain.flatten())) {
             match action {
                 0..=3 => match journal.push(&mut s, message(id, person, person)) {
-                    Pushed::Refused => {
+                    Pushed::Refused(_) => {
                         journal.open.remove(&id);
                     }
                     _ => {

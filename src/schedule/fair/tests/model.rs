@@ -89,7 +89,9 @@ impl Model {
             return list.push_back(waiting);
         }
         if self.policy.overflow == Overflow::DropNewest || list.is_empty() {
-            assert_eq!(pushed, Pushed::Refused);
+            let own = list.len() >= self.policy.max_queue_size as usize;
+            let full = if own { Full::Queue } else { Full::Total };
+            assert_eq!(pushed, Pushed::Refused(full));
             return self.leave(id);
         }
         let oldest = list.pop_front().unwrap().entry.id;
@@ -112,7 +114,8 @@ impl Model {
             }
             list.push_back(waiting);
         } else {
-            assert_eq!(*pushed, Pushed::Refused);
+            let cause = if full { Full::Total } else { Full::Queue };
+            assert_eq!(*pushed, Pushed::Refused(cause));
             assert!(full || list.len() >= most);
             self.leave(waiting.entry.id);
         }
@@ -388,13 +391,6 @@ impl Model {
                 let id = list.remove(nth % list.len()).unwrap().entry.id;
                 assert!(s.remove(&key, id) && !s.remove(&key, id));
                 self.leave(id);
-            }
-            Step::Cancel { nth } => {
-                let Some(key) = self.nth_key(nth) else { return };
-                let list = std::mem::take(self.queues.get_mut(&key).unwrap());
-                let ids: Vec<i64> = list.iter().map(|waiting| waiting.entry.id).collect();
-                assert_eq!(s.cancel(&key), ids);
-                ids.into_iter().for_each(|id| self.leave(id));
             }
             Step::Sweep { limit } => {
                 self.sweep(s, limit);

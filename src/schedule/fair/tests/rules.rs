@@ -144,7 +144,8 @@ fn a_person_cannot_pile_up_commands() {
     for id in 0..16 {
         assert_eq!(s.push(0, command(id, 1, id, Kind::Now)), Pushed::Queued);
     }
-    assert_eq!(s.push(0, command(90, 1, 1, Kind::Now)), Pushed::Refused);
+    let refused = s.push(0, command(90, 1, 1, Kind::Now));
+    assert_eq!(refused, Pushed::Refused(Full::Queue));
     assert_eq!(s.push(0, command(91, 2, 1, Kind::Now)), Pushed::Queued);
 }
 
@@ -195,8 +196,8 @@ fn dropping_the_newest_refuses_and_counts_nothing() {
         [
             Pushed::Queued,
             Pushed::Queued,
-            Pushed::Refused,
-            Pushed::Refused
+            Pushed::Refused(Full::Queue),
+            Pushed::Refused(Full::Queue)
         ]
     );
     let batch = run(&mut s, 0);
@@ -212,8 +213,9 @@ fn a_full_gateway_drops_from_the_same_queue_or_refuses() {
     for id in 1..=3 {
         s.push(0, message(id, 1, 1));
     }
-    assert_eq!(s.push(0, message(4, 2, 2)), Pushed::Refused);
-    assert_eq!(s.push(0, command(5, 2, 2, Kind::Now)), Pushed::Refused);
+    let refused = Pushed::Refused(Full::Total);
+    assert_eq!(s.push(0, message(4, 2, 2)), refused);
+    assert_eq!(s.push(0, command(5, 2, 2, Kind::Now)), refused);
     assert_eq!(displaced(s.push(0, message(6, 1, 1))), [1]);
     assert_eq!(s.len(), 3);
 }
@@ -348,7 +350,7 @@ fn old_entries_leave_when_their_turn_comes_and_by_the_sweep() {
 }
 
 #[test]
-fn recall_cancel_and_edit_reach_only_what_waits() {
+fn recalls_and_edits_reach_only_what_waits() {
     let mut s = Scheduler::new(policy());
     let key = message(1, 1, 1).key;
     s.push(0, message(1, 1, 1));
@@ -363,7 +365,9 @@ fn recall_cancel_and_edit_reach_only_what_waits() {
     assert!(!s.remove(&message(1, 2, 2).key, 6), "another queue");
     assert!(s.replace(&key, 6, "/status now".into()));
     assert!(s.remove(&key, 6));
-    assert_eq!(s.cancel(&key), [2, 4, 5]);
+    for id in [2, 4, 5] {
+        assert!(s.remove(&key, id));
+    }
     assert_eq!((s.len(), s.bytes(), s.depth(&key)), (0, 0, 0));
     s.push(1, message(7, 1, 1));
     s.done(running.token, 1);

@@ -25,9 +25,6 @@ pub(super) enum Step {
     Remove {
         nth: usize,
     },
-    Cancel {
-        nth: usize,
-    },
     Sweep {
         limit: usize,
     },
@@ -58,7 +55,6 @@ pub(super) fn steps() -> impl Strategy<Value = Vec<Step>> {
         6 => (0_usize..4).prop_map(|nth| Step::Done { nth }),
         4 => (0_u64..3_000).prop_map(|millis| Step::Pass { millis }),
         1 => (0_usize..20).prop_map(|nth| Step::Remove { nth }),
-        1 => (0_usize..20).prop_map(|nth| Step::Cancel { nth }),
         1 => (0_usize..4).prop_map(|limit| Step::Sweep { limit }),
     ];
     prop::collection::vec(step, 1..250)
