@@ -6,6 +6,7 @@
 
 pub mod config;
 pub mod failpoint;
+mod operate;
 pub mod record;
 pub mod sqlite;
 
@@ -14,6 +15,7 @@ use std::{sync::Arc, time::Duration};
 use async_trait::async_trait;
 use weirgate_sdk::{AccountName, ConversationKey, Cursor, Platform, ThreadId, UserKey};
 
+pub use operate::{Action, FailedMessage, Operate, Operated, Page, ReplyFilter, StoredReply};
 pub use record::{
     Accept, Accepted, Ambient, Audit, Begin, Body, Effect, End, EndState, Fate, Finish, History,
     HistoryScope, NewReply, Part, PendingReply, Place, Receipt, ReceiptOutcome, ReplyBody, Role,
@@ -93,6 +95,8 @@ pub enum Write {
     Ambient(Box<Ambient>, Then<()>),
     /// Effects that belong to no turn (a refusal that is audited).
     Effects(Vec<Effect>, Then<()>),
+    /// An operator takes something up again or settles it; tells what became of it.
+    Operate(Box<Operate>, Then<Operated>),
 }
 
 impl std::fmt::Debug for Write {
@@ -115,6 +119,7 @@ impl Write {
             Self::Amend { .. } => "amend",
             Self::Ambient(..) => "ambient",
             Self::Effects(..) => "effects",
+            Self::Operate(..) => "operate",
         }
     }
 }
@@ -240,6 +245,23 @@ pub trait Store: Send + Sync {
         &self,
         conversation: &ConversationKey,
     ) -> Result<Option<ThreadId>, StoreError>;
+
+    /// Replies by state, with outbox ids above `after`, oldest first, at most `limit`. For an operator: it may
+    /// look through all that retention has left.
+    async fn replies(
+        &self,
+        after: i64,
+        filter: ReplyFilter,
+        limit: usize,
+    ) -> Result<Page<StoredReply>, StoreError>;
+
+    /// Messages that ended with a failure and that no operator has settled, with journal ids above `after`,
+    /// oldest first, at most `limit`: one for each turn. Refusals are among them; the reason tells.
+    async fn failed_messages(
+        &self,
+        after: i64,
+        limit: usize,
+    ) -> Result<Page<FailedMessage>, StoreError>;
 
     /// A key that stays the same as long as the store does, made at its creation.
     async fn secret(&self) -> Result<[u8; 32], StoreError>;

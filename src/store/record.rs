@@ -458,7 +458,7 @@ pub struct Fate {
     pub reason: Option<String>,
     /// How often its turn began.
     pub attempts: u32,
-    /// The state of the answer: `ready`, `sending`, `sent`, `unknown`, `failed`, `expired`.
+    /// The state of the answer: `ready`, `sending`, `sent`, `unknown`, `failed`, `expired`, `dropped`.
     pub answer: Option<&'static str>,
     /// The reason code of the answer.
     pub answer_reason: Option<String>,

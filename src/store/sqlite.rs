@@ -8,8 +8,10 @@ mod effect;
 mod fate;
 mod folder;
 mod ids;
+mod listing;
 mod migrate;
 mod names;
+mod operate;
 mod operation;
 mod outcome;
 mod question;
@@ -39,8 +41,8 @@ use self::{
     writer::{Shared, Writer},
 };
 use super::{
-    Fate, History, HistoryScope, LastStop, PendingReply, Place, Shown, Store, StoreError, Waiting,
-    WaitingFilter, Write,
+    FailedMessage, Fate, History, HistoryScope, LastStop, Page, PendingReply, Place, ReplyFilter,
+    Shown, Store, StoreError, StoredReply, Waiting, WaitingFilter, Write,
 };
 
 /// How long [`Store::healthy`] waits for its write.
@@ -371,6 +373,31 @@ impl Store for SqliteStore {
         self.readers
             .ask(async {
                 question::newest_thread(&mut *self.readers.get().await?, conversation).await
+            })
+            .await
+    }
+
+    async fn replies(
+        &self,
+        after: i64,
+        filter: ReplyFilter,
+        limit: usize,
+    ) -> Result<Page<StoredReply>, StoreError> {
+        self.readers
+            .ask(async {
+                listing::replies(&mut *self.readers.get().await?, after, filter, limit).await
+            })
+            .await
+    }
+
+    async fn failed_messages(
+        &self,
+        after: i64,
+        limit: usize,
+    ) -> Result<Page<FailedMessage>, StoreError> {
+        self.readers
+            .ask(async {
+                listing::failed_messages(&mut *self.readers.get().await?, after, limit).await
             })
             .await
     }

@@ -1,11 +1,12 @@
 //! The store's test suite. It is written against the trait, so that every database runs the same; the
-//! only parts that know SQLite are [`Bed::open`], [`Bed::sweep`] and the module `sqlite`.
+//! only parts that know SQLite are [`Bed::open`], [`Bed::sweep`], [`Bed::rows`] and the module `sqlite`.
 
 #![expect(clippy::unwrap_used, reason = "a test fails where its setup fails")]
 
 mod journal;
 mod memory;
 mod model;
+mod operate;
 mod recovery;
 mod retention;
 mod sqlite;
@@ -153,6 +154,11 @@ impl Bed {
         store::commit(&self.store(), |then| Write::Effects(effects, then))
             .await
             .unwrap();
+    }
+
+    /// The rows of a plain query.
+    pub fn rows(&self, query: &str) -> Vec<String> {
+        crate::gateway::rows(&self.options().path, query)
     }
 
     pub async fn waiting(&self) -> Vec<Waiting> {

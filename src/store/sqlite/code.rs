@@ -16,11 +16,20 @@ pub const UNKNOWN: i64 = 3;
 pub const FAILED: i64 = 4;
 /// Outbox: waited too long.
 pub const EXPIRED: i64 = 5;
+/// Outbox: an operator does not want it sent any more.
+pub const REPLY_DROPPED: i64 = 6;
 
 /// Turn: begun and not ended.
 pub const RUNNING: i64 = 0;
 /// Turn: failed.
 pub const TURN_FAILED: i64 = 2;
+/// Turn: failed, and an operator took its messages up again or needs them no more.
+pub const TURN_SETTLED: i64 = 4;
+
+/// End: failed.
+pub const END_FAILED: i64 = 1;
+/// End: failed, and settled by an operator.
+pub const END_SETTLED: i64 = 6;
 
 /// The kind of an outbox row that is a message.
 pub const MESSAGE: i64 = 0;
@@ -43,7 +52,7 @@ pub fn turn(state: TurnState) -> i64 {
 pub fn end(state: EndState) -> i64 {
     match state {
         EndState::Done => 0,
-        EndState::Failed => 1,
+        EndState::Failed => END_FAILED,
         EndState::Dropped => 2,
         EndState::Expired => 3,
         EndState::Recalled => 4,
@@ -62,7 +71,7 @@ pub fn member(state: TurnState) -> i64 {
 /// The name of an end, as in [`crate::store::Fate::state`].
 pub fn end_name(code: i64) -> &'static str {
     match code {
-        1 => "failed",
+        END_FAILED | END_SETTLED => "failed",
         2 => "dropped",
         3 => "expired",
         4 => "recalled",
@@ -79,6 +88,7 @@ pub fn answer_name(code: i64) -> &'static str {
         SENT => "sent",
         UNKNOWN => "unknown",
         EXPIRED => "expired",
+        REPLY_DROPPED => "dropped",
         _ => "failed",
     }
 }

@@ -145,7 +145,10 @@ async fn of(reader: &mut SqliteConnection, id: i64) -> sqlx::Result<Option<Fate>
 
 impl Found {
     fn fate(self) -> Fate {
-        let failed = self.turn_state == Some(code::TURN_FAILED);
+        let failed = matches!(
+            self.turn_state,
+            Some(code::TURN_FAILED | code::TURN_SETTLED)
+        );
         let processed = self.end_turn.is_some() || self.answer.is_some();
         let state = match self.end_state {
             Some(end) if self.end_turn.is_none() => code::end_name(end),

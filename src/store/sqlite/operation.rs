@@ -21,6 +21,7 @@ pub fn ids(write: &Write) -> usize {
         }
         Write::End { notices, .. } => notices.len(),
         Write::Effects(effects, _) => effects.len(),
+        Write::Operate(operate, _) => super::operate::MEMBERS + operate.effects.len(),
         Write::Ambient(..) => 1,
         Write::Begin(..) | Write::Intent { .. } | Write::Receipt(..) | Write::Amend { .. } => 0,
     }
@@ -43,7 +44,11 @@ pub fn weight(write: &Write) -> usize {
         Write::End { notices, .. } => replies(notices),
         Write::Amend { body, .. } => body.len(),
         Write::Ambient(ambient, _) => ambient.row.parts.len(),
-        Write::Begin(..) | Write::Intent { .. } | Write::Receipt(..) | Write::Effects(..) => 0,
+        Write::Begin(..)
+        | Write::Intent { .. }
+        | Write::Receipt(..)
+        | Write::Effects(..)
+        | Write::Operate(..) => 0,
     }
 }
 
@@ -65,6 +70,7 @@ pub fn is_single(write: &Write) -> bool {
         }
         Write::End { ends, notices, .. } => ends.len() + notices.len() <= 1,
         Write::Effects(effects, _) => effects.len() <= 1,
+        Write::Operate(..) => false,
         Write::Begin(..)
         | Write::Intent { .. }
         | Write::Receipt(..)
@@ -111,6 +117,7 @@ impl Writer {
                 let at = (self.now)();
                 self.effects(effects, at).map(|()| Outcome::Unit)
             }
+            Write::Operate(operate, _) => self.operate(operate).map(Outcome::Operated),
         }
     }
 
@@ -404,7 +411,7 @@ impl Writer {
     }
 
     /// Everything that a turn changes besides its messages.
-    fn effects(&mut self, effects: &[Effect], at: i64) -> rusqlite::Result<()> {
+    pub(super) fn effects(&mut self, effects: &[Effect], at: i64) -> rusqlite::Result<()> {
         effects
             .iter()
             .try_for_each(|effect| self.effect(effect, at))

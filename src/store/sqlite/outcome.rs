@@ -5,7 +5,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::writer::Settled;
-use crate::store::{Accepted, StoreError, Then, Write};
+use crate::store::{Accepted, Operated, StoreError, Then, Write};
 
 /// The result of a committed operation.
 #[derive(Debug)]
@@ -18,6 +18,8 @@ pub enum Outcome {
     Ids(Vec<i64>),
     /// Of an accept.
     Accepted(Vec<Accepted>),
+    /// Of an operator's action.
+    Operated(Operated),
 }
 
 /// Tells the callers, in order.
@@ -47,6 +49,10 @@ fn tell(write: Write, result: Result<Outcome, StoreError>) {
                 _ => None,
             });
         }
+        Write::Operate(_, then) => call(then, result, |outcome| match outcome {
+            Outcome::Operated(operated) => Some(operated),
+            _ => None,
+        }),
         Write::Intent { then, .. }
         | Write::Receipt(_, then)
         | Write::Amend { then, .. }

@@ -105,7 +105,7 @@ impl Writer {
 
     fn sweep_outbox(&mut self, now: i64) -> rusqlite::Result<bool> {
         let rows = self.look(
-            "SELECT id, state IN (2, 4, 5), created_at + ?2
+            "SELECT id, state IN (2, 4, 5, 6), created_at + ?2
              FROM outbox WHERE id > ?1 ORDER BY id LIMIT ?3",
             self.retention.outbox,
         )?;

@@ -14,8 +14,9 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 use weirgate::store::{
-    Accepted, Fate, History, HistoryScope, LastStop, PendingReply, Place, Receipt, Shown, Store,
-    StoreError, Then, Waiting, WaitingFilter, Write,
+    Accepted, FailedMessage, Fate, History, HistoryScope, LastStop, Page, PendingReply, Place,
+    Receipt, ReplyFilter, Shown, Store, StoreError, StoredReply, Then, Waiting, WaitingFilter,
+    Write,
 };
 use weirgate_sdk::{AccountName, ConversationKey, Cursor, Platform, ThreadId, UserKey};
 
@@ -201,6 +202,7 @@ impl FaultyStore {
             }
             Write::Ambient(row, then) => Write::Ambient(row, watch(then, mute, |_| {})),
             Write::Effects(effects, then) => Write::Effects(effects, watch(then, mute, |_| {})),
+            Write::Operate(operate, then) => Write::Operate(operate, watch(then, mute, |_| {})),
         }
     }
 }
@@ -230,6 +232,7 @@ fn refuse(write: Write) {
     match write {
         Write::Accept { then, .. } => then(Err(error())),
         Write::Begin(_, then) => then(Err(error())),
+        Write::Operate(_, then) => then(Err(error())),
         Write::Finish(_, then) | Write::End { then, .. } => then(Err(error())),
         Write::Intent { then, .. }
         | Write::Receipt(_, then)
@@ -353,6 +356,23 @@ impl Store for FaultyStore {
         limit: usize,
     ) -> Result<Vec<(ConversationKey, String)>, StoreError> {
         self.inner.sent_lately(limit).await
+    }
+
+    async fn replies(
+        &self,
+        after: i64,
+        filter: ReplyFilter,
+        limit: usize,
+    ) -> Result<Page<StoredReply>, StoreError> {
+        self.inner.replies(after, filter, limit).await
+    }
+
+    async fn failed_messages(
+        &self,
+        after: i64,
+        limit: usize,
+    ) -> Result<Page<FailedMessage>, StoreError> {
+        self.inner.failed_messages(after, limit).await
     }
 
     async fn secret(&self) -> Result<[u8; 32], StoreError> {
