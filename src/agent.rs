@@ -32,7 +32,7 @@ use lru::LruCache;
 use parking_lot::Mutex;
 
 use crate::{
-    clock::Clock,
+    clock::{Clock, micros},
     command::Desk,
     hook::Hooks,
     i18n::{Language, Text},
@@ -46,7 +46,10 @@ use crate::{
         permits::ProviderPermits,
     },
     store::{Begin, Effect, End, EndState, Store, StoreError, Waiting, Write, commit},
-    telemetry::metrics,
+    telemetry::{
+        metrics::{self, Queue},
+        traces,
+    },
     trace::{Traces, turn_id},
 };
 
@@ -189,6 +192,7 @@ impl Agent {
             dropped: None,
             permit: Mutex::new(None),
             quiet: !self.may_answer_control(row.person),
+            since: self.clock.tick(),
         };
         self.guarded(input).await;
     }
@@ -347,13 +351,20 @@ impl Runner for Agent {
         let Some(turn) = batch.entries.first().map(|entry| entry.id) else {
             return;
         };
+        Queue::Inbound.sent(u64::try_from(batch.entries.len()).unwrap_or(u64::MAX));
         for entry in &batch.entries {
-            metrics::queue_wait(entry.waited);
+            Queue::Inbound.waited(entry.waited);
+            traces::queued(turn, entry.id, entry.waited);
             if entry.id != turn {
                 self.traces.note(entry.id, Reason::Merged, self.clock.now());
             }
         }
+        let waited = batch
+            .entries
+            .first()
+            .map_or(Duration::ZERO, |entry| entry.waited);
         let input = Input {
+            since: self.clock.tick().saturating_sub(micros(waited)),
             turn,
             account: batch.account,
             conversation: batch.conversation,

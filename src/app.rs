@@ -22,11 +22,21 @@ use crate::{
     config::Config,
     http::{Readiness, server::Server},
     security::redact::Redactor,
-    telemetry::metrics::Exporter,
+    telemetry::{
+        logging,
+        metrics::Exporter,
+        traces::{FINISH, Tracing},
+    },
 };
 
 /// How long the web server may take to end.
 const END_GRACE: Duration = Duration::from_secs(4);
+/// The longest time from SIGTERM to the end of the process, less what the store needs for its last commit.
+/// Whoever stops the gateway must have more patience than this.
+pub const DRAIN: Duration = core::DRAIN
+    .saturating_add(END_GRACE)
+    .saturating_add(FINISH)
+    .saturating_add(logging::FLUSH);
 /// The first and the longest pause before an adapter that ended is started again.
 const RESTART_PAUSE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
 
@@ -37,6 +47,7 @@ pub struct App {
     server: Server,
     greetings: Vec<String>,
     tasks: JoinSet<()>,
+    tracing: Option<Tracing>,
     stop: Stopper,
 }
 
@@ -84,6 +95,9 @@ impl App {
         self.stop.stop();
         let _ = tokio::time::timeout(END_GRACE, ended(&mut self.tasks)).await;
         self.core.close().await;
+        if let Some(tracing) = self.tracing.take() {
+            tracing.finish().await;
+        }
         tracing::info!("stopped");
     }
 }

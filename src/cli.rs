@@ -3,6 +3,7 @@
 //! Owns the arguments and the exit codes. It never holds logic of the gateway.
 
 mod check;
+mod healthcheck;
 mod run;
 
 use std::{io::Write, path::PathBuf, process::ExitCode};
@@ -29,6 +30,12 @@ enum Command {
         /// The file to check.
         file: Option<PathBuf>,
     },
+    /// Ask the gateway that runs here whether it takes messages; for the health check of a container.
+    Healthcheck {
+        /// Only whether it answers at all.
+        #[arg(long)]
+        alive: bool,
+    },
 }
 
 /// Runs the command line and tells the exit code: 0 done, 1 failed, 2 wrong arguments, 78 wrong
@@ -39,6 +46,7 @@ pub fn main() -> ExitCode {
     let config = arguments.config;
     match arguments.command.unwrap_or(Command::Run) {
         Command::Run => run::run(config.as_deref()),
+        Command::Healthcheck { alive } => healthcheck::healthcheck(config.as_deref(), alive),
         Command::Check { file } => check::check(file.or(config).as_deref()),
     }
 }

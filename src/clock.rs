@@ -3,10 +3,14 @@
 //! Owns the mapping between the monotonic time that decides (ticks) and the wall time that is written
 //! down. Steps of the system clock never reach the core; under a paused runtime both are virtual.
 
+mod zone;
+
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::time::Instant;
 use weirgate_sdk::Timestamp;
+
+pub use zone::Zone;
 
 /// Microseconds since the clock was made; monotonic.
 pub type Tick = u64;

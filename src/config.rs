@@ -17,7 +17,7 @@ mod report;
 
 use std::{collections::BTreeMap, path::PathBuf};
 
-use weirgate_sdk::settings::{Fields, Node, Problems, Secret};
+use weirgate_sdk::settings::{Fields, Node, Problems, Secret, Setting};
 
 pub use expand::Environment;
 pub use load::{EXIT_CONFIG, LoadError, load};
@@ -29,6 +29,7 @@ use crate::{
         config::Context,
         model::config::{ErrorRecovery, Models, Provider, read_models},
     },
+    clock::Zone,
     http::config::Http,
     inbound::config::InputBuffer,
     outbound::config::Output,
@@ -68,6 +69,8 @@ pub struct Config {
     pub observability: Observability,
     /// The language of what the gateway itself says.
     pub language: Language,
+    /// The zone in which times are shown; `None` for that of the variable `TZ`.
+    pub timezone: Option<Zone>,
     /// Each platform's own section, expanded, for its adapter to read with [`Config::problems`].
     pub platforms: BTreeMap<String, Node>,
     /// Every secret that was read, with the path of its key, for the redactor.
@@ -108,6 +111,7 @@ impl Default for Config {
             http: Http::default(),
             observability: Observability::default(),
             language: Language::Auto,
+            timezone: None,
             platforms: shipped.platforms.clone(),
             secrets: Vec::new(),
             file: None,
@@ -156,6 +160,7 @@ impl Config {
             http: Http::read(top.section("http")),
             observability: Observability::read(top.section("observability")),
             language: top.choice("language", Language::Auto, &languages),
+            timezone: top.get("timezone").and_then(|setting| zone(&setting)),
             platforms: platform::read(&mut top, platforms),
             secrets: problems.secrets(),
             file: None,
@@ -175,6 +180,23 @@ impl Config {
     pub fn problems(&self) -> Problems {
         load::problems(self.file.as_deref())
     }
+}
+
+/// A zone by its name; `auto` is none of its own.
+fn zone(setting: &Setting<'_>) -> Option<Zone> {
+    let name = setting.word().filter(|name| *name != "auto")?;
+    let zone = Zone::named(name);
+    if zone.is_none() {
+        let hint = "write auto or a name such as Asia/Shanghai";
+        setting.invalid("there is no time zone of this name", Some(hint));
+    }
+    zone
+}
+
+/// A tree for the tests of single sections.
+#[cfg(test)]
+pub(crate) fn parse_for_tests(text: &str, problems: &Problems) -> Node {
+    parse::parse(text, problems).unwrap_or_else(|| Node::new(weirgate_sdk::settings::Value::Null))
 }
 
 #[cfg(test)]

@@ -3,3 +3,4 @@
 pub mod config;
 pub mod logging;
 pub mod metrics;
+pub mod traces;

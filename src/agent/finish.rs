@@ -18,7 +18,10 @@ use crate::{
     store::{
         Effect, Finish, HistoryScope, NewReply, ReplyBody, StoreError, TurnState, Write, commit,
     },
-    telemetry::metrics,
+    telemetry::{
+        metrics,
+        traces::{self, EndedTurn},
+    },
     trace::turn_id,
 };
 
@@ -35,7 +38,8 @@ impl Agent {
         begun: bool,
     ) -> Result<(), StoreError> {
         let changed = preferences_changed(&ending.effects);
-        metrics::turn_ended(outcome(&ending));
+        let (outcome, failed) = (outcome(&ending), ending.state == TurnState::Failed);
+        metrics::turn_ended(outcome);
         let body = self.reply_body(input, turn, &ending);
         let sending = self.deliverer.is_free(input.conversation);
         let now = self.clock.now();
@@ -69,6 +73,7 @@ impl Agent {
             at: now,
         };
         let ids = self.write_finish(finish).await?;
+        self.trace(input, turn, outcome, failed);
         resets
             .into_iter()
             .for_each(|scope| self.recent.forget(scope));
@@ -146,6 +151,23 @@ impl Agent {
                 .note(input.turn, Reason::SplitForLimit, self.clock.now());
         }
         Some(body)
+    }
+
+    fn trace(&self, input: &Input, turn: &Turn, outcome: &'static str, failed: bool) {
+        let took = self.clock.tick().saturating_sub(input.since);
+        let members = input.members();
+        traces::turn_ended(&EndedTurn {
+            turn: input.turn,
+            merged: members.get(1..).unwrap_or_default(),
+            account: (
+                turn.conversation.platform.as_str(),
+                turn.conversation.account.as_str(),
+            ),
+            command: input.command,
+            outcome,
+            failed,
+            took: Duration::from_micros(took),
+        });
     }
 
     /// Tries until it is written: what the model said is worth more than the slot that waits.

@@ -10,6 +10,7 @@ use weirgate_sdk::{ConversationKey, UserKey};
 use super::Agent;
 use crate::{
     agent::config::Scope,
+    clock::Tick,
     command::lang,
     i18n::Language,
     inbound::{body, queue::Dropped},
@@ -36,6 +37,8 @@ pub struct Input {
     pub dropped: Option<Dropped>,
     /// The provider for whose next request a permit is held, until it is used.
     pub permit: Mutex<Option<String>>,
+    /// When the first message was accepted, as far as this process knows.
+    pub since: Tick,
     /// It acts, but says nothing: the person was told often enough just now.
     pub quiet: bool,
 }

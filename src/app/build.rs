@@ -28,7 +28,7 @@ use crate::{
         Store,
         sqlite::{Options, SqliteStore},
     },
-    telemetry::metrics::Exporter,
+    telemetry::{metrics::Exporter, traces},
 };
 
 /// How fast the demo model writes, a word.
@@ -41,6 +41,12 @@ pub(super) async fn build(
 ) -> Result<App, StartError> {
     let clock = Clock::system();
     let store: Arc<dyn Store> = SqliteStore::open(store_options(&config)).await?;
+    let database = config.storage.path();
+    exporter.set_files(
+        ["", "-wal", "-shm"]
+            .map(|end| suffixed(&database, end))
+            .into(),
+    );
     let (server, listener) =
         Server::bind(config.http.listen)
             .await
@@ -50,6 +56,9 @@ pub(super) async fn build(
             })?;
     let models = models(&config)?;
     let secret = store.secret().await?;
+    let traces = config.observability.traces.as_ref();
+    let tracing = traces::install(traces, &secret, redactor.clone())
+        .map_err(|error| StartError::Config(format!("observability.traces: {error}")))?;
     let Built {
         adapters,
         rules,
@@ -94,6 +103,7 @@ pub(super) async fn build(
         greetings: vec![greeting],
         server,
         tasks,
+        tracing,
         stop: http_stop,
     })
 }
@@ -107,6 +117,13 @@ fn store_options(config: &Config) -> Options {
         readers: READERS,
         now: wall_clock,
     }
+}
+
+/// The path of a file beside the database: its name with an end.
+fn suffixed(database: &std::path::Path, end: &str) -> std::path::PathBuf {
+    let mut path = database.as_os_str().to_owned();
+    path.push(end);
+    path.into()
 }
 
 /// Reading connections of the store.

@@ -23,7 +23,7 @@ use crate::{
     directory::Directory,
     hook::Hooks,
     inbound::{
-        accept::{AccountRules, Intake, Parts as IntakeParts},
+        accept::{AccountRules, Intake, OpenEvents, Parts as IntakeParts},
         keying::Keying,
         notice::Notices,
         recover::recover,
@@ -41,6 +41,7 @@ use crate::{
     },
     security::redact::Redactor,
     store::{Store, StoreError},
+    telemetry::metrics,
     trace::Traces,
 };
 
@@ -52,6 +53,12 @@ const SEND_GRACE: Duration = Duration::from_secs(4);
 const LAST_SEND: Duration = Duration::from_secs(16);
 /// How long adapters and the other tasks may take to end.
 const END_GRACE: Duration = Duration::from_secs(8);
+/// The longest time of [`Live::drain`]: its stages one after the other.
+pub(super) const DRAIN: Duration = TURN_GRACE
+    .saturating_add(SEND_GRACE)
+    .saturating_add(LAST_SEND)
+    .saturating_add(END_GRACE)
+    .saturating_add(END_GRACE);
 
 /// What a core is made of.
 pub struct Parts {
@@ -205,7 +212,7 @@ impl Core {
         let notices = Arc::new(Notices::new(Arc::clone(&shared.traces), clock));
         let ambient = config.context.ambient.enable;
         let intake = shared.intake(&agent, &notices, rules, ambient, signals.intake.clone());
-        let sweep = shared.sweep(notices, config);
+        let sweep = shared.sweep(notices, intake.open(), config);
         Ok(Self {
             shared,
             policy,
@@ -235,6 +242,7 @@ impl Core {
                 .connections
                 .lock()
                 .insert(key.clone(), Connection::Waiting);
+            metrics::adapter_state(&key.0, &key.1, &Connection::Waiting, false);
         }
         let unsent = shared.deliverer.recover().await?;
         let recovered = recover(
@@ -345,7 +353,7 @@ impl Shared {
         })
     }
 
-    fn sweep(&self, notices: Arc<Notices>, config: &Config) -> Sweep {
+    fn sweep(&self, notices: Arc<Notices>, open: OpenEvents, config: &Config) -> Sweep {
         Sweep {
             notices,
             dispatch: Arc::clone(&self.dispatch),
@@ -354,6 +362,7 @@ impl Shared {
             composer: Arc::clone(&self.composer),
             deliverer: self.deliverer.clone(),
             language: translate::language(config),
+            open,
             clock: self.clock,
         }
     }

@@ -7,6 +7,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use super::{complain, environment, say};
 use crate::{
     app::{App, adapters},
+    clock::Zone,
     config::{self, Config, EXIT_CONFIG},
     security::redact::{Redactor, Secret, Warning},
     telemetry::{
@@ -40,6 +41,10 @@ pub(super) fn run(file: Option<&Path>) -> ExitCode {
         complain(&error.to_string());
         return ExitCode::from(EXIT_CONFIG);
     }
+    if let Err(error) = set_up(&logging, &config) {
+        complain(&error);
+        return ExitCode::from(EXIT_CONFIG);
+    }
     let file = config.file.as_deref().map_or_else(
         || "agent.yaml".to_owned(),
         |path| path.display().to_string(),
@@ -68,6 +73,32 @@ pub(super) fn run(file: Option<&Path>) -> ExitCode {
     runtime.shutdown_timeout(Duration::from_millis(100));
     logging.finish();
     code
+}
+
+/// Zone and file of the log.
+fn set_up(logging: &Logging, config: &Config) -> Result<(), String> {
+    let zone = match &config.timezone {
+        Some(zone) => zone.clone(),
+        None => {
+            let variable = environment("TZ");
+            Zone::of_variable(variable.as_deref()).ok_or_else(|| {
+                let value = variable.unwrap_or_default();
+                format!(
+                    "the variable TZ names no time zone: {value:?}\n  \
+                     hint: set it to a name such as Asia/Shanghai, or set timezone in agent.yaml"
+                )
+            })?
+        }
+    };
+    logging.set_zone(zone);
+    let file = config.observability.log.file.as_ref();
+    logging.set_file(file).map_err(|error| {
+        let path = file.map_or_else(String::new, |file| file.path.display().to_string());
+        format!(
+            "the log file {path} cannot be opened (observability.log.file.path): {error}\n  \
+             hint: give its folder to the user that runs the gateway, or take the key away"
+        )
+    })
 }
 
 async fn serve(
@@ -126,9 +157,19 @@ async fn stop_signal(term: &mut Signal, interrupt: &mut Signal) {
 }
 
 fn redactor(config: &Config) -> Redactor {
-    let secrets = config.secrets.iter().map(|(path, secret)| Secret {
-        name: path.clone(),
-        value: secret.expose().to_owned(),
+    let secrets = config.secrets.iter().flat_map(|(path, secret)| {
+        let whole = secret.expose();
+        // What a server repeats of a header is as a rule the part behind the scheme.
+        let bare = whole
+            .strip_prefix("Bearer ")
+            .or_else(|| whole.strip_prefix("Basic "));
+        [Some(whole), bare]
+            .into_iter()
+            .flatten()
+            .map(|value| Secret {
+                name: path.clone(),
+                value: value.to_owned(),
+            })
     });
     let (redactor, warnings) = Redactor::new(secrets);
     for warning in warnings {

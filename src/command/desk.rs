@@ -23,6 +23,7 @@ use crate::{
     reason::Reason,
     schedule::dispatch::Dispatch,
     store::{End, EndState, Fate, Store, StoreError, Waiting, Write, commit},
+    telemetry::metrics::Queue,
     trace::Traces,
 };
 
@@ -137,6 +138,8 @@ impl Desk {
             };
             after = last;
             let rows: Vec<Waiting> = rows.into_iter().filter(|row| waits(row.id)).collect();
+            let count = u64::try_from(rows.len()).unwrap_or(u64::MAX);
+            Queue::Inbound.dropped(Reason::Cancelled, count);
             self.end_cancelled(&rows).await?;
             let names = rows.iter().filter_map(|row| body::decode(&row.body));
             dropped.extend(names.map(|body| body.message));

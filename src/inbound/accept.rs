@@ -6,7 +6,7 @@
 mod change;
 mod plan;
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use tokio::{
@@ -31,7 +31,7 @@ use super::{
 };
 use crate::{
     agent::Agent,
-    clock::Clock,
+    clock::{Clock, Tick},
     command::desk::Connections,
     directory::Directory,
     hook::Hooks,
@@ -41,7 +41,10 @@ use crate::{
         fair::{Full, Pushed},
     },
     store::{Accepted, Store, StoreError, Waiting, Write},
-    telemetry::metrics,
+    telemetry::{
+        metrics::{self, Queue},
+        traces,
+    },
     trace::Traces,
 };
 
@@ -108,6 +111,18 @@ impl std::fmt::Debug for Intake {
     }
 }
 
+/// How many events are handed in and not yet durable.
+#[derive(Debug, Clone)]
+pub struct OpenEvents(Arc<Semaphore>);
+
+impl OpenEvents {
+    /// As of now.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        MAX_OPEN.saturating_sub(self.0.available_permits())
+    }
+}
+
 struct Shared {
     parts: Parts,
     runtime: Handle,
@@ -165,20 +180,29 @@ impl Intake {
             open: Arc::new(Semaphore::new(MAX_OPEN)),
         }
     }
+
+    /// Tells how many events are open, as long as anybody asks.
+    #[must_use]
+    pub fn open(&self) -> OpenEvents {
+        OpenEvents(Arc::clone(&self.open))
+    }
 }
 
 #[async_trait]
 impl Ingress for Intake {
     async fn accept(&self, batch: Batch) -> Receipt {
         let (slot, receipt) = Receipt::new();
+        let since = self.shared.parts.clock.tick();
+        Queue::Intake.received(count(batch.events.len()));
         let weight = u32::try_from(batch.events.len().clamp(1, MAX_OPEN)).unwrap_or(u32::MAX);
         // The semaphore is never closed.
         let permit = Arc::clone(&self.open).acquire_many_owned(weight).await.ok();
         if self.shared.parts.stop.is_stopped() {
+            Queue::Intake.dropped(Reason::ShuttingDown, count(batch.events.len()));
             slot.resolve(Err(NotAccepted::Stopping));
             return receipt;
         }
-        self.shared.accept(batch, slot, permit).await;
+        self.shared.accept(batch, slot, permit, since).await;
         receipt
     }
 
@@ -198,7 +222,7 @@ impl Ingress for Intake {
         if previous.as_ref() != Some(&state) {
             tracing::info!(%platform, %account, state = crate::command::desk::describe(&state),
                 "connection");
-            metrics::adapter_up(platform, account, state == Connection::Up);
+            metrics::adapter_state(platform, account, &state, true);
         }
     }
 
@@ -213,6 +237,7 @@ impl Shared {
         batch: Batch,
         slot: ReceiptSlot,
         permit: Option<OwnedSemaphorePermit>,
+        since: Tick,
     ) {
         let Batch {
             platform,
@@ -253,8 +278,19 @@ impl Shared {
         let shared = Arc::clone(self);
         let then = Box::new(
             move |result: Result<Vec<Accepted>, StoreError>| match result {
-                Ok(rows) => shared.accepted(steps, rows, slot, &Arc::new(permit)),
-                Err(error) => slot.resolve(Err(NotAccepted::Store(error.to_string()))),
+                Ok(rows) => {
+                    let waited = shared.parts.clock.tick().saturating_sub(since);
+                    let waited = Duration::from_micros(waited);
+                    Queue::Intake.waited(waited);
+                    let new = rows.iter().filter(|row| !row.duplicate);
+                    new.for_each(|row| traces::accepted(row.id, waited));
+                    shared.accepted(steps, rows, slot, &Arc::new(permit));
+                }
+                Err(error) => {
+                    let waiting = steps.iter().filter(|step| !matches!(step, Step::Ended(_)));
+                    Queue::Intake.dropped(Reason::StoreUnavailable, count(waiting.count()));
+                    slot.resolve(Err(NotAccepted::Store(error.to_string())));
+                }
             },
         );
         self.parts
@@ -277,6 +313,13 @@ impl Shared {
         slot: ReceiptSlot,
         permit: &Open,
     ) {
+        let went_on = steps.len()
+            - steps
+                .iter()
+                .filter(|step| matches!(step, Step::Ended(_)))
+                .count();
+        let repeated = rows.iter().filter(|row| row.duplicate).count();
+        Queue::Intake.sent(count(went_on.saturating_sub(repeated)));
         let mut rows = rows.into_iter();
         let mut outcomes = Vec::with_capacity(steps.len());
         let mut changes = Vec::new();
@@ -316,6 +359,7 @@ impl Shared {
         let parts = &self.parts;
         if row.duplicate {
             parts.traces.note(row.id, Reason::Duplicate, known.at);
+            Queue::Intake.dropped(Reason::Duplicate, 1);
             return Outcome::Duplicate;
         }
         metrics::accepted();
@@ -355,6 +399,7 @@ impl Shared {
         parts
             .hooks
             .after_queue(row.id, row.conversation, row.person);
+        Queue::Inbound.received(1);
         match parts.dispatch.push(entry) {
             Pushed::Queued => Outcome::Accepted(row.id),
             Pushed::Held => {
@@ -403,6 +448,11 @@ impl Shared {
             agent.control(waiting).await;
         });
     }
+}
+
+/// A number of things as metrics count them.
+fn count(things: usize) -> u64 {
+    u64::try_from(things).unwrap_or(u64::MAX)
 }
 
 fn ended(step: &Step) -> Outcome {

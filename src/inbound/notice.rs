@@ -12,6 +12,7 @@ use crate::{
     clock::{Clock, Tick},
     reason::Reason,
     store::{End, EndState},
+    telemetry::metrics::Queue,
     trace::Traces,
 };
 
@@ -116,6 +117,7 @@ impl Notices {
         for id in ids {
             self.traces.note(*id, subject.reason, at);
         }
+        Queue::Inbound.dropped(subject.reason, u64::try_from(ids.len()).unwrap_or(u64::MAX));
         self.bursts.lock().add(subject, ids, now);
     }
 

@@ -14,6 +14,7 @@ use crate::{
         fair::{Overflow, Policy},
     },
     store::{LastStop, Store, StoreError, Waiting, WaitingFilter},
+    telemetry::metrics::Queue,
     trace::Traces,
 };
 
@@ -94,6 +95,7 @@ pub async fn recover(
 fn push(dispatch: &Dispatch, entry: Entry) {
     // Under `Block` a full queue leaves the message in the store and reads it later.
     let id = entry.id;
+    Queue::Inbound.received(1);
     let pushed = dispatch.push(entry);
     tracing::trace!(message = id, ?pushed, "taken up");
 }

@@ -7,6 +7,7 @@ use std::{sync::Arc, time::Duration};
 use weirgate_sdk::{Adapter, ConversationKey, Stop, answer::Format};
 
 use super::{
+    accept::OpenEvents,
     body,
     notice::{Notices, Report, Subject},
 };
@@ -24,7 +25,7 @@ use crate::{
     reason::Reason,
     schedule::dispatch::{Dispatch, observe},
     store::{Body, NewReply, ReplyBody, Store, StoreError, Write, commit},
-    telemetry::metrics,
+    telemetry::metrics::Queue,
 };
 
 /// Expired messages that one round looks at.
@@ -46,6 +47,8 @@ pub struct Sweep {
     pub deliverer: Deliverer,
     /// The language, unless a person chose his own.
     pub language: Option<Language>,
+    /// Events that are handed in and not yet durable.
+    pub open: OpenEvents,
     /// The clock.
     pub clock: Clock,
 }
@@ -96,7 +99,8 @@ impl Sweep {
             }
         }
         observe(&self.dispatch);
-        metrics::outbox_depth(self.deliverer.unsent());
+        Queue::Outbound.depth(self.deliverer.unsent());
+        Queue::Intake.depth(self.open.count());
     }
 
     /// Ends the messages of a report and, if it is complete, tells the person, in one transaction.

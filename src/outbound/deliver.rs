@@ -40,6 +40,7 @@ use crate::{
     reason::Reason,
     security::redact::Redactor,
     store::{ReceiptOutcome, ReplyBody, Store},
+    telemetry::metrics::Queue,
     trace::{Traces, turn_id},
 };
 
@@ -186,6 +187,7 @@ impl Deliverer {
             return;
         }
         let conversation = reply.conversation;
+        Queue::Outbound.received(1);
         let pushed = self.shared.outbox.push(reply);
         if pushed.start {
             let shared = Arc::clone(&self.shared);
@@ -268,6 +270,7 @@ impl Shared {
 
     async fn drop_reply(&self, reply: Reply) {
         self.note(reply.turn, reply.id, Reason::ReplyDropped);
+        Queue::Outbound.dropped(Reason::ReplyDropped, 1);
         self.settle(reply.id, reply.part, failed(Reason::ReplyDropped))
             .await;
         self.unanswered(&reply);

@@ -18,6 +18,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::telemetry::metrics;
 pub use filter::Filter;
 use runs::Runs;
 use trie::Trie;
@@ -196,6 +197,7 @@ impl Redactor {
         if runs.is_empty() {
             return Cow::Borrowed(text);
         }
+        metrics::redacted(runs.iter().count());
         let mut out = String::with_capacity(text.len());
         let mut done = 0;
         for run in runs.iter() {

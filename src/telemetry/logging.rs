@@ -1,16 +1,21 @@
-//! The log: one line an event to standard error, as text or JSON.
+//! The log: one line an event to standard error and, if wanted, to a file, as text or JSON.
 //! Owns the subscriber, the redaction of every line, the bound of a line, the summary of repeats and
-//! the panic hook. It never writes files (that is the service manager's part) and never shows a secret
-//! of the redactor, whatever part of an event holds it.
+//! the panic hook. It never shows a secret of the redactor, whatever part of an event holds it, and never
+//! waits for the file.
 
 mod collect;
 mod entry;
+mod file;
 mod layer;
 mod panic;
 mod repeat;
 
-use super::config::LogFormat;
+use super::config::{LogFile, LogFormat};
+use crate::clock::Zone;
 use crate::security::redact::Redactor;
+pub(crate) use collect::causes;
+pub use file::FLUSH;
+use file::FileSink;
 use layer::{LogLayer, Shared};
 use std::io::Write;
 use std::sync::Arc;
@@ -90,15 +95,31 @@ impl Logging {
         self.shared.set_redactor(redactor);
     }
 
+    /// Shows times in this zone from now on.
+    pub fn set_zone(&self, zone: Zone) {
+        self.shared.set_zone(zone);
+    }
+
+    /// Writes all lines from now on to this file too, or to none.
+    ///
+    /// # Errors
+    /// The system's, if the file cannot be opened; the file of before is written on then.
+    pub fn set_file(&self, file: Option<&LogFile>) -> std::io::Result<()> {
+        self.shared.set_file(file.map(FileSink::start).transpose()?);
+        Ok(())
+    }
+
     /// Writes the summaries of repeats whose minute is over. Each event does that too; a timer that
     /// calls this keeps a summary from waiting for the next event.
     pub fn summarise(&self) {
         self.shared.summarise(false);
     }
 
-    /// Writes all summaries of repeats, at the end of the process.
+    /// Writes all summaries of repeats and what waits for the file, at the end of the process; for two
+    /// seconds at most.
     pub fn finish(&self) {
         self.shared.summarise(true);
+        self.shared.flush();
     }
 }
 

@@ -4,20 +4,23 @@
 
 mod names;
 mod process;
+mod queues;
 mod record;
 mod registry;
 
 use crate::reason::Reason;
 use crate::security::redact::Redactor;
-pub use names::{Kind, Metric, Spec};
+pub use names::{Kind, LABELS, Metric, Spec};
 use parking_lot::RwLock;
+pub use queues::Queue;
 pub use record::{
-    SendTimer, accepted, adapter_up, event, first_token, journal_commit, model_request,
-    outbox_depth, queue_bytes, queue_depth, queue_wait, rate_interval, resent, send_timer, sent,
+    SendTimer, accepted, adapter_state, event, first_token, journal_commit, journal_failed,
+    model_request, queue_bytes, queue_depth, rate_interval, redacted, resent, send_timer, sent,
     tokens, turn_ended, turn_seconds, turns_in_flight,
 };
 use registry::Registry;
 use std::fmt::Write;
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 /// The process's registry.
@@ -29,6 +32,7 @@ pub fn install() -> Exporter {
     Exporter {
         registry,
         redactor: Arc::default(),
+        files: Arc::default(),
     }
 }
 
@@ -72,15 +76,34 @@ pub fn observe(metric: Metric, labels: &[&str], value: f64) {
 pub struct Exporter {
     registry: &'static Registry,
     redactor: Arc<RwLock<Redactor>>,
+    files: Arc<RwLock<Vec<PathBuf>>>,
 }
 
 impl Exporter {
     /// All metrics as Prometheus text, redacted.
     #[must_use]
     pub fn render(&self) -> String {
+        self.measure_files();
         let text = self.registry.render();
         let redactor = self.redactor.read().clone();
         redactor.redact(&text).into_owned()
+    }
+
+    /// The files of the database, whose sizes are shown from now on.
+    pub fn set_files(&self, files: Vec<PathBuf>) {
+        *self.files.write() = files;
+    }
+
+    fn measure_files(&self) {
+        let files = self.files.read();
+        let sizes = files
+            .iter()
+            .filter_map(|file| Some(std::fs::metadata(file).ok()?.len()));
+        let sum: u64 = sizes.sum();
+        if sum > 0 {
+            // Exact up to 8 PiB.
+            gauge(Metric::DatabaseBytes, &[], sum as f64);
+        }
     }
 
     /// Redacts label values with these secrets from now on.
@@ -95,7 +118,7 @@ impl std::fmt::Debug for Exporter {
     }
 }
 
-/// The reference of all metrics as a Markdown table.
+/// The reference of all metrics and of their labels, as Markdown tables.
 #[must_use]
 pub fn docs() -> String {
     let mut out = String::from("| Name | Kind | Labels | Meaning |\n|---|---|---|---|\n");
@@ -114,6 +137,10 @@ pub fn docs() -> String {
             kind.name(),
             labels.join(", ")
         );
+    }
+    out.push_str("\n| Label | Values |\n|---|---|\n");
+    for (label, _, values) in LABELS {
+        let _ = writeln!(out, "| `{label}` | {values} |");
     }
     out
 }

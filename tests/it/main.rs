@@ -15,6 +15,7 @@ mod ends;
 mod example_adapter;
 mod gateway;
 mod inbound_rules;
+mod observability;
 mod qq;
 mod reasons;
 mod secrets;

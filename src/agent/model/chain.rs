@@ -11,7 +11,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use crate::telemetry::metrics;
+use crate::telemetry::{
+    metrics,
+    traces::{self, EndedRequest},
+};
 
 use super::{ChatRequest, Delta, ErrorClass, FinishReason, Model, ModelError, Recovery, Usage};
 
@@ -244,15 +247,19 @@ impl Run<'_> {
             }
             self.attempts += 1;
             self.listener.attempt(self.attempts, model.name());
+            let started = tokio::time::Instant::now();
             let error = match self.attempt(model).await {
                 Ok(completion) => {
-                    metrics::model_request(model.provider(), "ok");
+                    let tokens = completion
+                        .usage
+                        .map(|usage| (usage.prompt, usage.completion));
+                    self.observe(model, "ok", tokens, started.elapsed());
                     self.permits.succeeded(model.provider());
                     return Ok(completion);
                 }
                 Err(error) => error,
             };
-            metrics::model_request(model.provider(), error.kind.name());
+            self.observe(model, error.kind.name(), None, started.elapsed());
             if error.kind == ErrorClass::RateLimit {
                 self.permits
                     .rate_limited(model.provider(), error.retry_after);
@@ -271,6 +278,25 @@ impl Run<'_> {
             }
             tokio::time::sleep(delay).await;
         }
+    }
+
+    fn observe(
+        &self,
+        model: &dyn Model,
+        outcome: &'static str,
+        tokens: Option<(u64, u64)>,
+        took: Duration,
+    ) {
+        metrics::model_request(model.provider(), outcome, took);
+        traces::model_request(&EndedRequest {
+            turn: &self.request.turn,
+            provider: model.provider(),
+            model: model.name(),
+            attempt: self.attempts,
+            tokens,
+            error: (outcome != "ok").then_some(outcome),
+            took,
+        });
     }
 
     async fn attempt(&mut self, model: &dyn Model) -> Result<Completion, ModelError> {

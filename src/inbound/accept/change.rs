@@ -14,6 +14,7 @@ use crate::{
     inbound::{body, queue::QueueKey},
     reason::Reason,
     store::{End, EndState, StoreError, Waiting, Write, commit},
+    telemetry::metrics::Queue,
 };
 
 /// Carries out changes one after another, in the order in which they were accepted.
@@ -91,7 +92,9 @@ impl Shared {
             // The turn ends by itself and says nothing.
             return Ok(());
         }
-        self.parts.dispatch.remove(&self.key(&row), row.id);
+        if self.parts.dispatch.remove(&self.key(&row), row.id) {
+            Queue::Inbound.dropped(Reason::Recalled, 1);
+        }
         self.parts
             .notices
             .forget(row.conversation, row.person, row.id);

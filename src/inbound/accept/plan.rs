@@ -14,6 +14,7 @@ use crate::{
     reason::Reason,
     schedule::lane::Lane,
     store::{Accept, Ambient, History, Role},
+    telemetry::metrics::Queue,
 };
 
 impl Shared {
@@ -47,12 +48,16 @@ impl Shared {
             | Event::RoleChanged { .. }
             | Event::ConversationMigrated { .. }
             | Event::BotAdded { .. }
-            | Event::BotRemoved { .. } => Step::Ended(Outcome::Ignored),
+            | Event::BotRemoved { .. } => {
+                Queue::Intake.dropped(Reason::UnsupportedEvent, 1);
+                Step::Ended(Outcome::Ignored)
+            }
         }
     }
 
     fn ignore(&self, reason: Reason) -> Step {
         self.parts.traces.count(reason);
+        Queue::Intake.dropped(reason, 1);
         Step::Ended(Outcome::Ignored)
     }
 

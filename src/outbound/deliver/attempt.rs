@@ -17,7 +17,10 @@ use crate::{
     reason::Reason,
     security::redact::Redactor,
     store::{ReceiptOutcome, Write, commit},
-    telemetry::metrics,
+    telemetry::{
+        metrics::{self, Queue},
+        traces::{self, SentPart},
+    },
 };
 
 /// A part.
@@ -55,6 +58,19 @@ struct Tried {
     intent_written: bool,
     doubts: u32,
     pause: Duration,
+    begun: bool,
+}
+
+impl Tried {
+    /// The first part of a reply leaves its queue when it may be sent for the first time.
+    fn begin(&mut self, part: &Part<'_>, now: Tick) {
+        let reply = part.reply;
+        if !std::mem::replace(&mut self.begun, true) && part.index == reply.part {
+            let waited = now.saturating_sub(reply.since.max(reply.due));
+            Queue::Outbound.sent(1);
+            Queue::Outbound.waited(Duration::from_micros(waited));
+        }
+    }
 }
 
 impl Shared {
@@ -72,10 +88,11 @@ impl Shared {
             intent_written: reply.intent_written,
             doubts: reply.doubts,
             pause: RETRY_PAUSE.0,
+            begun: false,
         };
         loop {
             match self.wait(part, frozen).await {
-                Ok(()) => {}
+                Ok(()) => tried.begin(part, self.clock.tick()),
                 Err(outcome) => {
                     if tried.intent_written && tried.doubts == reply.doubts {
                         self.untried(part, &outcome).await;
@@ -147,6 +164,7 @@ impl Shared {
             Err(Held::Stopped) => Err(Outcome::Stopped),
             Err(Held::Expired) => {
                 self.note(reply.turn, reply.id, Reason::ReplyExpired);
+                Queue::Outbound.dropped(Reason::ReplyExpired, 1);
                 let reason = Reason::ReplyExpired.code();
                 self.settle(reply.id, part.index, ReceiptOutcome::Expired { reason })
                     .await;
@@ -189,8 +207,17 @@ impl Shared {
         };
         let timer = metrics::send_timer();
         let sent = part.adapter.send(outgoing).await;
-        timer.observe();
-        metrics::sent(&reply.key.platform, sent.as_ref().map(|_| ()));
+        let took = timer.observe();
+        let outcome = metrics::sent(&reply.key.platform, sent.as_ref().map(|_| ()));
+        if let Some(turn) = reply.turn {
+            traces::sent(&SentPart {
+                turn,
+                part: (part.index, part.count),
+                platform: reply.key.platform.as_str(),
+                outcome,
+                took,
+            });
+        }
         match sent {
             Ok(sent) => {
                 self.hooks.after_send(reply.id, part.index);

@@ -102,6 +102,7 @@ impl Filter {
             if !run.shown {
                 out.push_str(piece(&self.held, self.base, self.done, run.start));
                 out.push_str(&patterns.placeholder);
+                crate::telemetry::metrics::redacted(1);
                 run.shown = true;
                 self.replaced = true;
             }

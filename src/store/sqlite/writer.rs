@@ -125,10 +125,13 @@ impl Writer {
                     .zip(outcomes.into_iter().map(Ok))
                     .collect()
             }
-            Err(error) if batch.len() == 1 => batch
-                .drain(..)
-                .map(|write| (write, Err(failed(&error))))
-                .collect(),
+            Err(error) if batch.len() == 1 => {
+                metrics::journal_failed();
+                batch
+                    .drain(..)
+                    .map(|write| (write, Err(failed(&error))))
+                    .collect()
+            }
             Err(error) => {
                 tracing::warn!(%error, operations = batch.len(), "a group commit failed; one by one");
                 batch

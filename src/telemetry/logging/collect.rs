@@ -129,6 +129,11 @@ impl Visit for Collector<'_> {
     }
 }
 
+/// An error with its causes as text.
+pub(crate) fn causes(error: &(dyn Error + 'static)) -> String {
+    Causes(error).to_string()
+}
+
 /// An error followed by its causes.
 struct Causes<'a>(&'a (dyn Error + 'static));
 

@@ -49,16 +49,22 @@ pub(super) struct Field {
 }
 
 impl Field {
-    /// Whether it holds what went wrong; such fields are written first, so that they are never cut off.
+    /// Whether it holds what went wrong.
     pub(super) fn is_error(&self) -> bool {
         matches!(self.name, "error" | "err" | "panic")
+    }
+
+    /// Whether it stands beside the message and not among the other fields: what went wrong and which
+    /// turn it is about. Such fields are written first, so that they are never cut off.
+    fn is_first(&self) -> bool {
+        self.is_error() || self.name == "turn"
     }
 }
 
 /// What a line tells. All texts are redacted already.
 #[derive(Debug)]
 pub(super) struct Entry<'a> {
-    /// RFC 3339, UTC.
+    /// RFC 3339.
     pub(super) time: &'a str,
     pub(super) level: Level,
     pub(super) target: &'a str,
@@ -86,8 +92,8 @@ impl Entry<'_> {
         push(out, self.target, end, false);
         out.push_str(": ");
         push(out, self.message, LINE_BYTES / 2, false);
-        let (errors, others): (Vec<_>, Vec<_>) = self.fields.iter().partition(|f| f.is_error());
-        for field in errors.into_iter().chain(self.context).chain(others) {
+        let (first, others): (Vec<_>, Vec<_>) = self.fields.iter().partition(|f| f.is_first());
+        for field in first.into_iter().chain(self.context).chain(others) {
             let name = plain(field.name);
             if !fits(out, name) {
                 out.push(' ');
@@ -118,8 +124,8 @@ impl Entry<'_> {
         out.push_str(r#"","message":""#);
         push(out, self.message, LINE_BYTES / 2, true);
         out.push('"');
-        let (errors, others): (Vec<_>, Vec<_>) = self.fields.iter().partition(|f| f.is_error());
-        let mut complete = members(out, ",", errors);
+        let (first, others): (Vec<_>, Vec<_>) = self.fields.iter().partition(|f| f.is_first());
+        let mut complete = members(out, ",", first);
         complete &= object(out, "context", self.context);
         complete &= object(out, "fields", others);
         out.push_str(if complete { "}" } else { r#","cut":true}"# });

@@ -5,15 +5,15 @@ use super::super::config::LogFormat;
 use super::super::metrics::{Metric, count};
 use super::collect::{Collector, FIELD_BYTES, SPAN_FIELD_BYTES};
 use super::entry::{Entry, Field};
+use super::file::FileSink;
 use super::repeat::{Limits, Message, Repeats, Summary};
+use crate::clock::Zone;
 use crate::security::redact::Redactor;
 use parking_lot::{Mutex, RwLock};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Subscriber};
-use tracing_subscriber::fmt::format::Writer;
-use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
 use tracing_subscriber::layer::{Context, Layer};
 use tracing_subscriber::registry::LookupSpan;
 
@@ -27,6 +27,8 @@ pub(super) struct Shared {
     repeats: Mutex<Repeats>,
     started: Instant,
     sink: Sink,
+    zone: RwLock<Zone>,
+    file: RwLock<Option<FileSink>>,
 }
 
 impl Shared {
@@ -38,6 +40,8 @@ impl Shared {
             repeats: Mutex::new(Repeats::new(limits)),
             started: Instant::now(),
             sink,
+            zone: RwLock::new(Zone::utc()),
+            file: RwLock::new(None),
         }
     }
 
@@ -47,6 +51,24 @@ impl Shared {
 
     pub(super) fn set_redactor(&self, redactor: Redactor) {
         *self.redactor.write() = redactor;
+    }
+
+    pub(super) fn set_zone(&self, zone: Zone) {
+        *self.zone.write() = zone;
+    }
+
+    pub(super) fn set_file(&self, file: Option<FileSink>) {
+        let before = std::mem::replace(&mut *self.file.write(), file);
+        if let Some(before) = before {
+            before.flush();
+        }
+    }
+
+    /// Waits for the file, for a short time.
+    pub(super) fn flush(&self) {
+        if let Some(file) = &*self.file.read() {
+            file.flush();
+        }
     }
 
     fn redactor(&self) -> Redactor {
@@ -97,7 +119,7 @@ impl Shared {
         fields: &[Field],
         context: &[Field],
     ) {
-        let time = now();
+        let time = self.zone.read().stamp(SystemTime::now());
         let entry = Entry {
             time: &time,
             level,
@@ -115,15 +137,10 @@ impl Shared {
         line.push('\n');
         count(Metric::LogLines, &[level_name(level)], 1);
         (self.sink)(&line);
+        if let Some(file) = &*self.file.read() {
+            file.push(&line);
+        }
     }
-}
-
-/// The time as RFC 3339, UTC.
-fn now() -> String {
-    let mut time = String::new();
-    // Writing to a string does not fail.
-    let _ = SystemTime.format_time(&mut Writer::new(&mut time));
-    time
 }
 
 /// The level as a label.

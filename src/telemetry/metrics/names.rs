@@ -78,12 +78,18 @@ metrics! {
         "Messages taken into the journal.";
     Reasons = "weirgate_reasons_total", Kind::Counter, ["reason"],
         "Drops, waits, refusals, changes, retries and failures by reason code.";
-    QueueDepth = "weirgate_queue_depth", Kind::Gauge, ["lane"],
-        "Messages that wait for a turn.";
+    QueueDepth = "weirgate_queue_depth", Kind::Gauge, ["queue", "lane"],
+        "What waits in a queue now; messages for a turn by lane.";
+    QueueReceived = "weirgate_queue_received_total", Kind::Counter, ["queue"],
+        "What was put into a queue.";
+    QueueSent = "weirgate_queue_sent_total", Kind::Counter, ["queue"],
+        "What went on from a queue to whoever works on it.";
+    QueueDropped = "weirgate_queue_dropped_total", Kind::Counter, ["queue", "reason"],
+        "What left a queue, or was not let in, without being worked on.";
     QueueBytes = "weirgate_queue_bytes", Kind::Gauge, [],
         "Size of the messages that wait for a turn, in bytes.";
-    QueueWait = "weirgate_queue_wait_seconds", Kind::Histogram(LATENCY), [],
-        "Time from acceptance to the start of the turn.";
+    QueueWait = "weirgate_queue_wait_seconds", Kind::Histogram(LATENCY), ["queue"],
+        "Time in a queue: until it is durable (intake), until the turn (inbound), until the first send (outbound).";
     Turns = "weirgate_turns_total", Kind::Counter, ["outcome"],
         "Turns that ended, by how.";
     TurnsInFlight = "weirgate_turns_in_flight", Kind::Gauge, [],
@@ -92,14 +98,14 @@ metrics! {
         "Time from the start of a turn to its answer in the outbox.";
     ModelRequests = "weirgate_model_requests_total", Kind::Counter, ["provider", "outcome"],
         "Requests to models, by how they ended.";
+    ModelTime = "weirgate_model_request_seconds", Kind::Histogram(LATENCY), ["provider"],
+        "Time from a request to the end of its answer, or to its failure.";
     ModelFirstToken = "weirgate_model_first_token_seconds", Kind::Histogram(LATENCY), [],
         "Time from a request to the first piece of its answer.";
     ModelTokens = "weirgate_model_tokens_total", Kind::Counter, ["provider", "kind"],
         "Tokens that models counted, by kind.";
     ModelRateInterval = "weirgate_model_rate_interval_seconds", Kind::Gauge, ["provider"],
         "Shortest time between two requests that the rate limiter allows now.";
-    OutboxDepth = "weirgate_outbox_depth", Kind::Gauge, [],
-        "Answers that wait to be sent.";
     OutboxSends = "weirgate_outbox_sends_total", Kind::Counter, ["platform", "outcome"],
         "Attempts to send a part, by how they ended.";
     OutboxResends = "weirgate_outbox_resends_total", Kind::Counter, [],
@@ -112,8 +118,16 @@ metrics! {
         "Changes written to the journal, by kind.";
     JournalBatch = "weirgate_journal_batch_size", Kind::Histogram(BATCH), [],
         "Changes in one commit of the journal.";
+    JournalFailures = "weirgate_journal_failures_total", Kind::Counter, [],
+        "Commits of the journal that failed.";
+    DatabaseBytes = "weirgate_database_size_bytes", Kind::Gauge, [],
+        "Size of the database's files, in bytes. Absent where the database is a server.";
     AdaptersUp = "weirgate_adapters_up", Kind::Gauge, ["platform", "account"],
         "1 while the account is connected to its platform, else 0.";
+    AdapterChanges = "weirgate_adapter_state_changes_total", Kind::Counter, ["platform", "account", "state"],
+        "Changes of an account's connection, by what it changed to.";
+    Redactions = "weirgate_redactions_total", Kind::Counter, [],
+        "Places where a secret of the configuration was replaced in something that goes out.";
     LogLines = "weirgate_log_lines_total", Kind::Counter, ["level"],
         "Lines written to the log.";
     LogRepeats = "weirgate_log_repeats_total", Kind::Counter, ["level"],
@@ -122,13 +136,58 @@ metrics! {
         "Measurements put under the label value other, because the metric has too many series.";
     BuildInfo = "weirgate_build_info", Kind::Gauge, ["version"],
         "Always 1; the version is in the label.";
+    ProcessCpu = "process_cpu_seconds_total", Kind::Counter, [],
+        "Processor time of the process, user and system.";
+    ProcessFds = "process_open_fds", Kind::Gauge, [],
+        "Open file descriptors.";
+    ProcessMaxFds = "process_max_fds", Kind::Gauge, [],
+        "Most file descriptors that may be open.";
+    ProcessVirtual = "process_virtual_memory_bytes", Kind::Gauge, [],
+        "Virtual memory of the process, in bytes.";
     ProcessMemory = "process_resident_memory_bytes", Kind::Gauge, [],
         "Resident memory of the process, in bytes.";
     ProcessStart = "process_start_time_seconds", Kind::Gauge, [],
         "Start of the process, in seconds since 1970.";
 }
 
+/// What bounds the values of a label. Every label of a metric is in this list.
+pub const LABELS: &[(&str, usize, &str)] = &[
+    ("account", 64, "names of the accounts in agent.yaml"),
+    (
+        "kind",
+        16,
+        "fixed: kinds of tokens, of changes to the journal",
+    ),
+    ("lane", 6, "fixed: the lanes, or empty"),
+    ("level", 5, "fixed: the levels of the log"),
+    ("metric", 64, "names of metrics"),
+    ("outcome", 32, "fixed"),
+    ("platform", 8, "the platforms of this build"),
+    ("provider", 64, "ids of the providers in agent.yaml"),
+    ("queue", 5, "fixed: intake, inbound, outbound, log, traces"),
+    (
+        "reason",
+        100,
+        "reason codes; queue_full, write_failed, export_failed for the log and traces",
+    ),
+    ("state", 4, "fixed: up, degraded, down, waiting"),
+    ("version", 1, "the version"),
+];
+
 impl Metric {
+    /// Whether it is read from the system when somebody asks, and never counted.
+    #[must_use]
+    pub const fn is_read(self) -> bool {
+        matches!(
+            self,
+            Self::ProcessCpu
+                | Self::ProcessFds
+                | Self::ProcessMaxFds
+                | Self::ProcessVirtual
+                | Self::ProcessMemory
+        )
+    }
+
     /// Position in [`Metric::ALL`].
     #[must_use]
     pub const fn index(self) -> usize {

@@ -2,9 +2,10 @@
 //! once and are closed sets.
 
 use super::names::Metric;
+use super::queues::Queue;
 use super::{count, gauge, observe};
 use std::time::{Duration, Instant};
-use weirgate_sdk::{AccountName, Platform, SendError};
+use weirgate_sdk::{AccountName, Connection, Platform, SendError};
 
 /// Names of the lanes as label values, in the order of their index, highest first.
 const LANES: [&str; 5] = ["control", "command", "direct", "ambient", "background"];
@@ -19,31 +20,37 @@ pub fn accepted() {
     count(Metric::AcceptedMessages, &[], 1);
 }
 
-/// An account was connected or lost.
-pub fn adapter_up(platform: &Platform, account: &AccountName, up: bool) {
-    let value = if up { 1.0 } else { 0.0 };
-    gauge(
-        Metric::AdaptersUp,
-        &[platform.as_str(), account.as_str()],
-        value,
-    );
+/// An account's connection is in this state now; `changed` if it was in another before.
+pub fn adapter_state(
+    platform: &Platform,
+    account: &AccountName,
+    state: &Connection,
+    changed: bool,
+) {
+    let (value, word) = match state {
+        Connection::Up => (1.0, "up"),
+        Connection::Degraded(_) => (0.0, "degraded"),
+        Connection::Down(_) => (0.0, "down"),
+        Connection::Waiting => (0.0, "waiting"),
+    };
+    let (platform, account) = (platform.as_str(), account.as_str());
+    gauge(Metric::AdaptersUp, &[platform, account], value);
+    if changed {
+        count(Metric::AdapterChanges, &[platform, account, word], 1);
+    }
 }
 
 /// How many messages wait in a lane, by its index. An unknown lane is not shown.
 pub fn queue_depth(lane: usize, waiting: usize) {
     if let Some(name) = LANES.get(lane) {
-        gauge(Metric::QueueDepth, &[name], waiting as f64);
+        let queue = Queue::Inbound.name();
+        gauge(Metric::QueueDepth, &[queue, name], waiting as f64);
     }
 }
 
 /// Size of all waiting messages, in bytes.
 pub fn queue_bytes(bytes: usize) {
     gauge(Metric::QueueBytes, &[], bytes as f64);
-}
-
-/// How long a message waited for its turn.
-pub fn queue_wait(waited: Duration) {
-    observe(Metric::QueueWait, &[], waited.as_secs_f64());
 }
 
 /// How long a turn took, in microseconds (ticks of the clock).
@@ -65,14 +72,10 @@ pub fn turns_in_flight(turns: usize) {
     gauge(Metric::TurnsInFlight, &[], turns as f64);
 }
 
-/// Answers that wait to be sent.
-pub fn outbox_depth(replies: usize) {
-    gauge(Metric::OutboxDepth, &[], replies as f64);
-}
-
-/// A request to a model ended in this way.
-pub fn model_request(provider: &str, outcome: &'static str) {
+/// A request to a model ended in this way after so long.
+pub fn model_request(provider: &str, outcome: &'static str, took: Duration) {
     count(Metric::ModelRequests, &[provider, outcome], 1);
+    observe(Metric::ModelTime, &[provider], took.as_secs_f64());
 }
 
 /// How long the first piece of an answer took.
@@ -90,6 +93,20 @@ pub fn journal_commit(took: Duration, operations: &[(&'static str, u64)]) {
     }
 }
 
+/// A commit of the journal failed.
+pub fn journal_failed() {
+    count(Metric::JournalFailures, &[], 1);
+}
+
+/// A secret was replaced in so many places.
+pub fn redacted(places: usize) {
+    count(
+        Metric::Redactions,
+        &[],
+        u64::try_from(places).unwrap_or(u64::MAX),
+    );
+}
+
 /// Tokens that a model counted for one answer.
 pub fn tokens(provider: &str, prompt: u64, completion: u64) {
     count(Metric::ModelTokens, &[provider, "prompt"], prompt);
@@ -105,8 +122,8 @@ pub fn rate_interval(provider: &str, interval: Duration) {
     );
 }
 
-/// One attempt to send a part ended. An edit that changed nothing counts as sent.
-pub fn sent(platform: &Platform, result: Result<(), &SendError>) {
+/// One attempt to send a part ended; says how, in a word. An edit that changed nothing counts as sent.
+pub fn sent(platform: &Platform, result: Result<(), &SendError>) -> &'static str {
     let outcome = match result {
         Ok(()) | Err(SendError::NotModified) => "sent",
         Err(SendError::RateLimited { .. }) => "rate_limited",
@@ -121,6 +138,7 @@ pub fn sent(platform: &Platform, result: Result<(), &SendError>) {
         Err(SendError::Rejected(_)) => "rejected",
     };
     count(Metric::OutboxSends, &[platform.as_str(), outcome], 1);
+    outcome
 }
 
 /// A part is sent again whose earlier send may have arrived.
@@ -139,8 +157,10 @@ pub fn send_timer() -> SendTimer {
 pub struct SendTimer(Instant);
 
 impl SendTimer {
-    /// Ends the measurement.
-    pub fn observe(self) {
-        observe(Metric::SendTime, &[], self.0.elapsed().as_secs_f64());
+    /// Ends the measurement, and says how long it took.
+    pub fn observe(self) -> Duration {
+        let took = self.0.elapsed();
+        observe(Metric::SendTime, &[], took.as_secs_f64());
+        took
     }
 }

@@ -3,7 +3,7 @@
 //! The number of series of a metric is bounded.
 
 use super::names::{Kind, Metric};
-use super::process;
+use super::{process, queues};
 use crate::reason::Reason;
 use metrics::{Counter, Gauge, Histogram, Key, Label, Level, Metadata, Recorder};
 use metrics_exporter_prometheus::{
@@ -50,6 +50,8 @@ pub(super) struct Registry {
     series: Vec<Series>,
     /// By [`Reason::index`].
     reasons: Vec<Counter>,
+    /// In the order of the enum of queues.
+    pub(super) queues: Vec<queues::Series>,
     observations: AtomicU64,
 }
 
@@ -58,7 +60,7 @@ impl Registry {
     pub(super) fn new() -> Self {
         let recorder = builder().build_recorder();
         let handle = recorder.handle();
-        for metric in Metric::ALL {
+        for metric in Metric::ALL.iter().filter(|metric| !metric.is_read()) {
             let spec = metric.spec();
             let (name, help) = (spec.name.into(), spec.help.into());
             match spec.kind {
@@ -75,13 +77,15 @@ impl Registry {
             recorder.register_counter(&key(Metric::Reasons, &[reason.code()]), &METADATA)
         });
         let reasons = reasons.collect();
-        let registry = Self {
+        let mut registry = Self {
             recorder,
             handle,
             series,
             reasons,
+            queues: Vec::new(),
             observations: AtomicU64::new(0),
         };
+        registry.queues = queues::Series::all(&registry);
         registry.start();
         registry
     }
@@ -95,7 +99,7 @@ impl Registry {
         }
         for &metric in Metric::ALL {
             let spec = metric.spec();
-            if spec.kind == Kind::Counter && spec.labels.is_empty() {
+            if spec.kind == Kind::Counter && spec.labels.is_empty() && !metric.is_read() {
                 self.count(metric, &[], 0);
             }
         }
@@ -138,13 +142,15 @@ impl Registry {
         let Some(Series::Histogram(family)) = self.series.get(metric.index()) else {
             return wrong_kind(metric);
         };
-        let made = |labels: &[&str]| {
-            self.recorder
-                .register_histogram(&key(metric, labels), &METADATA)
-        };
+        let made = |labels: &[&str]| self.make_histogram(metric, labels);
         if family.with(labels, made, |histogram| histogram.record(value)) {
             self.refused(metric);
         }
+        self.observed();
+    }
+
+    /// Counts an observation, and empties the histograms' buffers when there are many.
+    pub(super) fn observed(&self) {
         if self.observations.fetch_add(1, Ordering::Relaxed) % UPKEEP_EVERY == UPKEEP_EVERY - 1 {
             self.handle.run_upkeep();
         }
@@ -152,11 +158,9 @@ impl Registry {
 
     /// All metrics as text.
     pub(super) fn render(&self) -> String {
-        if let Some(bytes) = process::resident_bytes() {
-            // Exact up to 8 PiB.
-            self.gauge(Metric::ProcessMemory, &[], bytes as f64);
-        }
-        self.handle.render()
+        let mut text = self.handle.render();
+        process::append(&mut text);
+        text
     }
 
     /// Tells that a measurement lost its labels.
@@ -164,9 +168,14 @@ impl Registry {
         self.count(Metric::SeriesRefused, &[metric.spec().name], 1);
     }
 
-    fn make_counter(&self, metric: Metric, labels: &[&str]) -> Counter {
+    pub(super) fn make_counter(&self, metric: Metric, labels: &[&str]) -> Counter {
         self.recorder
             .register_counter(&key(metric, labels), &METADATA)
+    }
+
+    pub(super) fn make_histogram(&self, metric: Metric, labels: &[&str]) -> Histogram {
+        self.recorder
+            .register_histogram(&key(metric, labels), &METADATA)
     }
 
     fn make_gauge(&self, metric: Metric, labels: &[&str]) -> Gauge {

@@ -7,7 +7,7 @@ use crate::telemetry::metrics::{Kind, Metric};
 #[test]
 fn every_metric_can_be_set_and_is_shown_with_its_help() {
     let registry = Registry::new();
-    for &metric in Metric::ALL {
+    for &metric in Metric::ALL.iter().filter(|metric| !metric.is_read()) {
         let spec = metric.spec();
         let labels = vec!["x"; spec.labels.len()];
         match spec.kind {
@@ -30,7 +30,9 @@ fn every_metric_can_be_set_and_is_shown_with_its_help() {
         );
         if let Kind::Histogram(buckets) = spec.kind {
             let name = format!("{}_bucket{{", spec.name);
-            let lines = text.lines().filter(|line| line.starts_with(&name)).count();
+            let own = |line: &&str| spec.labels.is_empty() || line.contains("=\"x\"");
+            let lines = text.lines().filter(|line| line.starts_with(&name));
+            let lines = lines.filter(own).count();
             assert_eq!(lines, buckets.len() + 1, "{}", spec.name);
         }
     }
@@ -86,8 +88,8 @@ fn no_observation_is_lost_by_the_upkeep() {
     let registry = Registry::new();
     let observations = UPKEEP_EVERY * 2 + 5;
     for _ in 0..observations {
-        registry.observe(Metric::QueueWait, &[], 0.003);
+        registry.observe(Metric::SendTime, &[], 0.003);
     }
     let text = registry.render();
-    assert!(text.contains(&format!("weirgate_queue_wait_seconds_count {observations}")));
+    assert!(text.contains(&format!("weirgate_send_seconds_count {observations}")));
 }
