@@ -2,7 +2,7 @@
 # The one test command: installs what is missing, checks format and lints, runs every test.
 #
 #   bash tests/run.sh          what continuous integration runs
-#   bash tests/run.sh --long   also what takes long: long tests, the benchmarks once, the dependency rules
+#   bash tests/run.sh --long   also what takes long: long tests, the benchmarks once, the dependency rules, containers
 #
 # Works from any folder and respects CARGO_TARGET_DIR. As root on a Debian system it installs a missing C
 # toolchain; otherwise it says what is missing. One feature set serves clippy and the tests, so that nothing is compiled twice for two sets.
@@ -68,6 +68,38 @@ check_dependencies() {
     cargo deny check bans licenses sources
 }
 
+# Prometheus's own check of the alert rules and of /metrics; the test that needs it says so.
+ensure_promtool() {
+    have promtool && return
+    can_install || return 0
+    say "installing promtool"
+    install prometheus
+}
+
+# The image and the compose file are run with a real engine, where one is there or can be started.
+engine=
+start_engine() {
+    if ! docker info >/dev/null 2>&1 || ! have docker-compose || ! have busybox; then
+        can_install || { say "no container engine: the containers are not run"; return 0; }
+        say "installing a container engine"
+        install docker.io docker-compose busybox-static iptables iproute2
+    fi
+    if ! docker info >/dev/null 2>&1; then
+        engine=$(mktemp -d)
+        if ! DOCKER_HOST=$(bash tests/engine.sh start "$engine"); then
+            say "a container engine cannot be started here: the containers are not run"
+            engine=
+            return 0
+        fi
+        export DOCKER_HOST
+        trap 'bash tests/engine.sh stop "$engine"; rm -rf "$engine"' EXIT
+    fi
+    say "the static program for the image"
+    local built="${CARGO_TARGET_DIR:-$PWD/target}/image"
+    sh deploy/build-static.sh "$built"
+    export WEIRGATE_CONTAINER_PROGRAM="$built/weirgate"
+}
+
 ensure_compiler
 ensure_rust
 
@@ -83,6 +115,8 @@ if [ "$long" = yes ]; then
     export WEIRGATE_LONG=1
     say "benchmarks, once each"
     cargo test --workspace --features "$FEATURES" --bench '*'
+    ensure_promtool
+    start_engine
 fi
 
 say "cargo test"

@@ -10,6 +10,7 @@
 
 mod commands;
 mod contract;
+mod deploy;
 mod durable;
 mod ends;
 mod example_adapter;
