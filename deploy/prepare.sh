@@ -8,6 +8,7 @@ umask 077
 random() { head -c 24 /dev/urandom | od -An -tx1 | tr -d ' \n'; }
 
 if [ ! -e .env ]; then
+    postgres=$(random)
     cat >.env <<END
 # The file in config/ that the gateway reads: agent.yaml, or napcat.yaml with the profile napcat.
 WEIRGATE_CONFIG=/etc/weirgate/agent.yaml
@@ -16,8 +17,8 @@ TZ=UTC
 # The profiles that are started: postgres, napcat, monitoring, with commas between them.
 COMPOSE_PROFILES=
 # For the profile postgres take the # away.
-POSTGRES_PASSWORD=$(random)
-# WEIRGATE_STORAGE_URL=postgres://weirgate:\${POSTGRES_PASSWORD}@postgres/weirgate
+POSTGRES_PASSWORD=$postgres
+# WEIRGATE_STORAGE_URL=postgres://weirgate:$postgres@postgres/weirgate
 # What NapCat presents to the gateway.
 QQ_TOKEN=$(random)
 # The password of Grafana's user admin.

@@ -35,7 +35,9 @@ async fn the_files_hold_the_newest_lines_and_never_more_than_their_bound() {
     }
     assert!(gateway.term().await.success());
     let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap_or_default();
-    let newest = ["weirgate.log.2", "weirgate.log.1", "weirgate.log"].map(read).concat();
+    let newest = ["weirgate.log.2", "weirgate.log.1", "weirgate.log"]
+        .map(read)
+        .concat();
     assert!(
         newest.contains(r#""message":"stopped""#),
         "the last lines are missing"
