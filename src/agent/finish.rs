@@ -89,6 +89,7 @@ impl Agent {
                 part: 0,
                 intent_written: sending,
                 doubts: 0,
+                doubtful: false,
                 since: tick,
                 due: tick,
             });

@@ -140,6 +140,7 @@ impl Sweep {
                 part: 0,
                 intent_written: sending,
                 doubts: 0,
+                doubtful: false,
                 since: tick,
                 due: tick,
             });

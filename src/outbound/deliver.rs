@@ -285,7 +285,7 @@ impl Shared {
         };
         let texts = part_texts(&reply.body);
         let mut frozen: Tick = 0;
-        let mut doubtful = false;
+        let mut doubtful = reply.doubtful;
         for (index, text) in texts
             .iter()
             .enumerate()

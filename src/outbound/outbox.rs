@@ -33,6 +33,8 @@ pub struct Reply {
     pub intent_written: bool,
     /// That part may have been sent before a crash; how often that has happened.
     pub doubts: u32,
+    /// An earlier part is in doubt, so that the reply ends as unknown.
+    pub doubtful: bool,
     /// When it was made, or taken up after a start: the age counts from here.
     pub since: Tick,
     /// Not before this.
@@ -198,6 +200,7 @@ mod tests {
             part: 0,
             intent_written: false,
             doubts: 0,
+            doubtful: false,
             since: 0,
             due: 0,
         }

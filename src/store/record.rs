@@ -282,6 +282,8 @@ pub enum ReceiptOutcome {
         /// It was the last part: the answer is sent.
         last: bool,
     },
+    /// Nobody knows whether it was delivered; the next part follows all the same. Never the last part.
+    Doubtful,
     /// Certainly not delivered; it is sent again at this time.
     Retry {
         /// When.
@@ -431,6 +433,8 @@ pub struct PendingReply {
     /// How often this part was in doubt after a crash, this time included. The next intent or receipt
     /// for it keeps the count; a start that does nothing with it adds none, and the next part begins at 0.
     pub attempts: u32,
+    /// An earlier part was [`ReceiptOutcome::Doubtful`].
+    pub doubtful: bool,
     /// Held because nobody knows whether it was delivered.
     pub unknown: bool,
     /// Not before this.

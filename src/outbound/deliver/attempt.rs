@@ -112,10 +112,7 @@ impl Shared {
                     self.note(reply.turn, reply.id, Reason::SendUnknown);
                     // The other parts follow, also after a crash; the last one says that it is held.
                     let outcome = if part.index + 1 < part.count {
-                        ReceiptOutcome::Sent {
-                            message: None,
-                            last: false,
-                        }
+                        ReceiptOutcome::Doubtful
                     } else {
                         ReceiptOutcome::Unknown {
                             reason: Reason::SendUnknown.code(),

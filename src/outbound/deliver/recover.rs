@@ -88,6 +88,7 @@ impl Shared {
             part: pending.part,
             intent_written: false,
             doubts: pending.attempts,
+            doubtful: pending.doubtful,
             since: now,
             due: now.saturating_add(wait.saturating_mul(1_000)),
         }))

@@ -160,6 +160,7 @@ impl Rig {
             part: 0,
             intent_written: true,
             doubts: 0,
+            doubtful: false,
             since: tick,
             due: tick,
         });

@@ -18,11 +18,18 @@ use super::folder::{OpenError, private};
 
 /// The migrations: version, name, SQL. The macro of sqlx would compile SQLite a second time for the
 /// build machine to do the same.
-const MIGRATIONS: [(i64, &str, &str); 1] = [(
-    1,
-    "journal",
-    include_str!("../../../migrations/sqlite/0001_journal.sql"),
-)];
+const MIGRATIONS: [(i64, &str, &str); 2] = [
+    (
+        1,
+        "journal",
+        include_str!("../../../migrations/sqlite/0001_journal.sql"),
+    ),
+    (
+        2,
+        "doubt",
+        include_str!("../../../migrations/sqlite/0002_doubt.sql"),
+    ),
+];
 
 /// Migrates the database at `path`, whose file exists.
 pub async fn migrate(path: &Path) -> Result<(), OpenError> {

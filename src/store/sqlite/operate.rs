@@ -34,9 +34,10 @@ impl Writer {
             .connection
             .prepare_cached(
                 "UPDATE outbox SET state = ?2, part = CASE WHEN state = ?4 THEN 0 ELSE part END,
+                     doubtful = CASE WHEN state = ?4 THEN 0 ELSE doubtful END,
                      attempts = 0, due_at = ?3, reason = NULL
                  WHERE id = ?1 AND state IN (3, 4, 5)
-                 RETURNING id, conversation, turn, part, due_at, created_at, body",
+                 RETURNING id, conversation, turn, part, doubtful, due_at, created_at, body",
             )?
             .query_row(params![id, code::READY, at, code::UNKNOWN], pending)
             .optional()?;
@@ -165,10 +166,11 @@ fn pending(row: &Row<'_>) -> rusqlite::Result<PendingReply> {
         part: row.get(3)?,
         in_doubt: false,
         attempts: 0,
+        doubtful: row.get(4)?,
         unknown: false,
-        due_at: row.get(4)?,
-        created_at: row.get(5)?,
-        body: row.get(6)?,
+        due_at: row.get(5)?,
+        created_at: row.get(6)?,
+        body: row.get(7)?,
     })
 }
 

@@ -368,6 +368,10 @@ impl Writer {
             ReceiptOutcome::Sent { message, last } => {
                 return self.sent(id, part, message.as_deref(), *last);
             }
+            ReceiptOutcome::Doubtful => {
+                self.sent(id, part, None, false)?;
+                return self.doubtful(id);
+            }
             ReceiptOutcome::Retry { due_at, reason } => {
                 return self
                     .connection
@@ -407,6 +411,13 @@ impl Writer {
                  WHERE id = ?1",
             )?
             .execute(params![id, state, next, message])
+            .map(drop)
+    }
+
+    fn doubtful(&self, id: i64) -> rusqlite::Result<()> {
+        self.connection
+            .prepare_cached("UPDATE outbox SET doubtful = 1 WHERE id = ?1")?
+            .execute([id])
             .map(drop)
     }
 

@@ -144,7 +144,19 @@ pub async fn sent_lately(
     Ok(lines.flatten().collect())
 }
 
-type PendingRow = (i64, i64, Option<i64>, u32, i64, u32, i64, i64, i64, String);
+type PendingRow = (
+    i64,
+    i64,
+    Option<i64>,
+    u32,
+    i64,
+    u32,
+    i64,
+    bool,
+    i64,
+    i64,
+    String,
+);
 
 /// Answers that are not sent, among the next slice of the outbox. `process` is this start of the gateway.
 pub async fn pending_replies(
@@ -164,7 +176,8 @@ pub async fn pending_replies(
         return Ok((Vec::new(), None));
     };
     let rows: Vec<PendingRow> = sqlx::query_as(
-        "SELECT id, conversation, turn, part, state, attempts, process, due_at, created_at, body
+        "SELECT id, conversation, turn, part, state, attempts, process, doubtful, due_at, created_at,
+                body
          FROM outbox WHERE id > ?1 AND id <= ?2 AND state IN (0, 1, 3) ORDER BY id LIMIT ?3",
     )
     .bind(after)
@@ -180,7 +193,19 @@ pub async fn pending_replies(
 }
 
 fn pending_row(process: i64, row: PendingRow) -> PendingReply {
-    let (id, conversation, turn, part, state, attempts, written_by, due_at, created_at, body) = row;
+    let (
+        id,
+        conversation,
+        turn,
+        part,
+        state,
+        attempts,
+        written_by,
+        doubtful,
+        due_at,
+        created_at,
+        body,
+    ) = row;
     let in_doubt = state == code::SENDING && written_by != process;
     PendingReply {
         id,
@@ -189,6 +214,7 @@ fn pending_row(process: i64, row: PendingRow) -> PendingReply {
         part,
         in_doubt,
         attempts: attempts.saturating_add(u32::from(in_doubt)),
+        doubtful,
         unknown: state == code::UNKNOWN,
         due_at,
         created_at,

@@ -38,7 +38,7 @@ fn step() -> impl Strategy<Value = Step> {
         4 => (some.clone(), 1..4_usize, 0..3_usize, any::<bool>())
             .prop_map(|(from, count, replies, sending)| Step::Finish { from, count, replies, sending }),
         4 => some.clone().prop_map(Step::Intent),
-        4 => (some.clone(), 0..6_u8).prop_map(|(reply, outcome)| Step::Receipt(reply, outcome)),
+        4 => (some.clone(), 0..7_u8).prop_map(|(reply, outcome)| Step::Receipt(reply, outcome)),
         1 => (some, 1..3_usize, any::<bool>())
             .prop_map(|(from, count, notice)| Step::End(from, count, notice)),
         1 => Just(Step::Sweep),
@@ -52,6 +52,7 @@ struct Answer {
     state: State,
     part: u32,
     doubts: u32,
+    doubtful: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -203,6 +204,7 @@ fn new_answer(model: &mut Model, id: i64, sending: bool) {
             state,
             part: 0,
             doubts: 0,
+            doubtful: false,
         },
     );
 }
@@ -245,12 +247,17 @@ async fn receive(bed: &Bed, model: &mut Model, id: i64, outcome: u8) {
             answer.state = State::Unknown;
             ReceiptOutcome::Unknown { reason: "timeout" }
         }
-        4 => ReceiptOutcome::Failed { reason: "blocked" },
+        4 => {
+            (answer.state, answer.part, answer.doubts) = (State::Ready, part + 1, 0);
+            answer.doubtful = true;
+            ReceiptOutcome::Doubtful
+        }
+        5 => ReceiptOutcome::Failed { reason: "blocked" },
         _ => ReceiptOutcome::Expired { reason: "too_old" },
     };
     let over = !matches!(
         outcome,
-        ReceiptOutcome::Retry { .. } | ReceiptOutcome::Unknown { .. }
+        ReceiptOutcome::Retry { .. } | ReceiptOutcome::Unknown { .. } | ReceiptOutcome::Doubtful
     ) && outcome != sent("m", false);
     if over {
         model.answers.remove(&id);
@@ -272,7 +279,10 @@ async fn compare(bed: &Bed, model: &Model) {
         .await
         .unwrap()
         .into_iter()
-        .map(|row| (row.id, row.part, row.in_doubt, row.unknown, row.attempts))
+        .map(|row| {
+            let doubts = (row.in_doubt, row.doubtful, row.attempts);
+            (row.id, row.part, row.unknown, doubts)
+        })
         .collect();
     let expected: Vec<_> = model
         .answers
@@ -282,7 +292,8 @@ async fn compare(bed: &Bed, model: &Model) {
                 answer.state == State::InDoubt,
                 answer.state == State::Unknown,
             );
-            (*id, answer.part, in_doubt, unknown, answer.doubts)
+            let doubts = (in_doubt, answer.doubtful, answer.doubts);
+            (*id, answer.part, unknown, doubts)
         })
         .collect();
     assert_eq!(answers, expected);

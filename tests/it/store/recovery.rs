@@ -135,6 +135,27 @@ async fn a_retry_is_no_doubt() {
 }
 
 #[tokio::test]
+async fn that_an_earlier_part_is_in_doubt_is_not_forgotten() {
+    let mut bed = Bed::new().await;
+    let id = bed.accept(vec![message("a")]).await[0].id;
+    let mut turn = finish(&[id]);
+    turn.replies = vec![reply(id, "x")];
+    bed.finish(turn).await.unwrap();
+    bed.intent(id, 0).await;
+    assert!(!pending(&bed).await[0].doubtful);
+    bed.receipt(id, 0, ReceiptOutcome::Doubtful).await;
+    bed.intent(id, 1).await;
+    bed.receipt(id, 1, sent("m2", false)).await;
+    bed.crash().await;
+    let found = pending(&bed).await;
+    assert_eq!((found[0].part, found[0].doubtful), (2, true));
+    assert!(
+        !found[0].in_doubt && !found[0].unknown,
+        "the next part is not"
+    );
+}
+
+#[tokio::test]
 async fn ids_never_come_back() {
     let mut bed = Bed::new().await;
     let mut last = 0;

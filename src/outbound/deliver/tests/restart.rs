@@ -89,6 +89,34 @@ async fn a_part_under_way_at_a_crash_is_sent_again_and_counted() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_reply_with_a_part_in_doubt_ends_as_unknown_whoever_sends_its_last_part() {
+    for crash in [true, false] {
+        let rig = Rig::new();
+        let stuck = if crash {
+            Reaction::Hang
+        } else {
+            refuse(SendError::Unavailable("away".into()))
+        };
+        rig.script("p1", [Reaction::LoseUnknown, Reaction::Show, stuck]);
+        let id = rig.answer("p1", &["1", "2", "3"]).await;
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        assert_eq!(rig.tried(), [(id, 0), (id, 1), (id, 2)]);
+        let rig = if crash {
+            rig.crash().await
+        } else {
+            rig.restart().await
+        };
+        assert_eq!(rig.recover().await, 1);
+        rig.settled().await;
+        assert_eq!(
+            rig.state(id).await,
+            ("unknown", Some(Reason::SendUnknown.code().to_owned())),
+            "part 1 is still in doubt"
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_part_that_is_always_under_way_at_a_crash_is_given_up_after_three_sends() {
     let mut rig = Rig::new();
     rig.stage().mood(|_| Reaction::Hang);

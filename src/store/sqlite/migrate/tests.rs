@@ -1,6 +1,10 @@
 use std::os::unix::fs::PermissionsExt as _;
 
 use super::*;
+use crate::store::{
+    Receipt, ReceiptOutcome, Store, WaitingFilter, Write, commit,
+    sqlite::{Durability, Options, Retention, SqliteStore},
+};
 
 const FIRST: (i64, &str, &str) = (1, "first", "CREATE TABLE one (a INTEGER)");
 const SECOND: (i64, &str, &str) = (2, "second", "CREATE TABLE two (b INTEGER)");
@@ -110,4 +114,67 @@ fn the_list_names_every_file() {
         .map(|(version, name, _)| format!("{version:04}_{name}.sql"))
         .collect();
     assert_eq!(files, listed);
+}
+
+/// A file of the first version, with an answer of which the first part is sent and a message that waits.
+#[tokio::test]
+async fn a_file_of_the_first_version_is_brought_up_to_date_with_what_is_in_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = database(&folder);
+    migrate_with(&path, &MIGRATIONS[..1]).await.unwrap();
+    let mut connection = connect(&path).await.unwrap();
+    sqlx::raw_sql(
+        "INSERT INTO meta (key, value) VALUES ('stop', 'clean');
+         INSERT INTO account (id, platform, name) VALUES (1, 'p', 'a');
+         INSERT INTO conversation (id, key) VALUES (1, 'p/a/c');
+         INSERT INTO person (id, key) VALUES (1, 'p//u');
+         INSERT INTO inbox VALUES (5, 1, 'e5', 0, 1, 1, 9, 32, 0, 0, '{}'),
+                                  (6, 1, 'e6', 0, 1, 1, 9, 32, 0, 0, '{\"i\":\"m6\"}');
+         INSERT INTO outbox VALUES (5, 1, 5, 0, 1, 1, 0, 0, 9, 9, 0, NULL, 'x1', '{}');",
+    )
+    .execute(&mut connection)
+    .await
+    .unwrap();
+    connection.close().await.unwrap();
+
+    let day = std::time::Duration::from_secs(86_400);
+    let store = SqliteStore::open(Options {
+        path: path.clone(),
+        durability: Durability::Process,
+        retention: Retention {
+            inbox: day,
+            outbox: day,
+            history: day,
+            audit: day,
+        },
+        readers: 1,
+        now: || 10,
+    })
+    .await
+    .unwrap();
+    assert!(folder.path().join("weirgate.db.v1.bak").exists());
+    let waiting = store.waiting(0, WaitingFilter::default(), 9).await.unwrap();
+    assert_eq!(
+        waiting.iter().map(|row| row.id).collect::<Vec<_>>(),
+        [6],
+        "the answered one has ended"
+    );
+    let found = store.pending_replies(0, 9).await.unwrap().remove(0);
+    assert_eq!(
+        (found.id, found.part, found.in_doubt, found.doubtful),
+        (5, 1, true, false)
+    );
+    let receipt = Receipt {
+        id: 5,
+        part: 1,
+        outcome: ReceiptOutcome::Doubtful,
+        at: 10,
+    };
+    let store: std::sync::Arc<dyn Store> = store;
+    commit(&store, |then| Write::Receipt(receipt, then))
+        .await
+        .unwrap();
+    let found = store.pending_replies(0, 9).await.unwrap().remove(0);
+    assert_eq!((found.part, found.doubtful), (2, true));
+    store.close().await;
 }
