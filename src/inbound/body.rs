@@ -123,18 +123,9 @@ pub fn own_text(body: &Body) -> String {
     if body.segments.is_empty() {
         return body.text.clone();
     }
-    let mut text = String::new();
-    for segment in &body.segments {
-        match segment {
-            Segment::Text(piece) => text.push_str(piece),
-            Segment::Mention { name, .. } if !name.is_empty() => {
-                text.push('@');
-                text.push_str(name);
-            }
-            _ => {}
-        }
-    }
-    text.trim().to_owned()
+    weirgate_sdk::message::own_text(&body.segments)
+        .trim()
+        .to_owned()
 }
 
 #[cfg(test)]

@@ -191,18 +191,7 @@ impl InboundMessage {
     /// attachments and placeholders.
     #[must_use]
     pub fn own_text(&self) -> String {
-        let mut text = String::new();
-        for segment in &self.segments {
-            match segment {
-                Segment::Text(piece) => text.push_str(piece),
-                Segment::Mention { name, .. } if !name.is_empty() => {
-                    text.push('@');
-                    text.push_str(name);
-                }
-                _ => {}
-            }
-        }
-        text
+        own_text(&self.segments)
     }
 
     /// Nothing was said: no attachment, no placeholder, and only white space.
@@ -214,4 +203,21 @@ impl InboundMessage {
             Segment::Attachment(_) | Segment::Placeholder(_) => false,
         })
     }
+}
+
+/// The sender's own words among segments, as in [`InboundMessage::own_text`].
+#[must_use]
+pub fn own_text(segments: &[Segment]) -> String {
+    let mut text = String::new();
+    for segment in segments {
+        match segment {
+            Segment::Text(piece) => text.push_str(piece),
+            Segment::Mention { name, .. } if !name.is_empty() => {
+                text.push('@');
+                text.push_str(name);
+            }
+            _ => {}
+        }
+    }
+    text
 }
