@@ -24,6 +24,14 @@ const MAX_BURSTS: usize = 4_096;
 /// Ids of a burst in memory; beyond that they are written without waiting for the notice.
 const MAX_IDS: usize = 1_024;
 
+/// What bursts are about.
+const BURSTS: [Reason; 4] = [
+    Reason::QueueFullDroppedOldest,
+    Reason::QueueFullRefused,
+    Reason::TotalFull,
+    Reason::Expired,
+];
+
 /// Whom and what a burst concerns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Subject {
@@ -111,6 +119,11 @@ impl Notices {
         self.bursts.lock().add(subject, ids, now);
     }
 
+    /// Takes a message out of its burst, because it ended in another way: its author took it back.
+    pub fn forget(&self, conversation: i64, person: i64, id: i64) {
+        self.bursts.lock().forget(conversation, person, id);
+    }
+
     /// The bursts that are to be written now; all of them if `all`.
     pub fn due(&self, all: bool) -> Vec<Report> {
         self.bursts.lock().due(self.clock.tick(), all)
@@ -147,6 +160,25 @@ impl Bursts {
                 ids,
                 total: None,
             });
+        }
+    }
+
+    fn forget(&mut self, conversation: i64, person: i64, id: i64) {
+        for reason in BURSTS {
+            let subject = Subject {
+                conversation,
+                person,
+                reason,
+            };
+            let Some(burst) = self.open.get_mut(&subject) else {
+                continue;
+            };
+            let before = burst.ids.len();
+            burst.ids.retain(|counted| *counted != id);
+            burst.total -= before - burst.ids.len();
+            if burst.total == 0 {
+                self.open.remove(&subject);
+            }
         }
     }
 
@@ -253,6 +285,26 @@ mod tests {
             told += report.total.unwrap_or(0);
         }
         assert_eq!((ended, told), (5_000, 5_000));
+    }
+
+    #[test]
+    fn what_was_taken_back_is_not_counted() {
+        let mut bursts = Bursts::default();
+        bursts.add(subject(1), &[1, 2, 3], 0);
+        bursts.add(subject(2), &[4], 0);
+        for (person, id) in [(1, 2), (1, 2), (1, 4), (2, 4)] {
+            bursts.forget(1, person, id);
+        }
+        let expected = Report {
+            subject: subject(1),
+            ids: vec![1, 3],
+            total: Some(2),
+        };
+        assert_eq!(
+            bursts.due(QUIET, false),
+            [expected],
+            "and nothing is told of none"
+        );
     }
 
     #[test]

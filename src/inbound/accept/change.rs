@@ -92,6 +92,9 @@ impl Shared {
             return Ok(());
         }
         self.parts.dispatch.remove(&self.key(&row), row.id);
+        self.parts
+            .notices
+            .forget(row.conversation, row.person, row.id);
         let at = self.parts.clock.now();
         self.parts.traces.note(row.id, Reason::Recalled, at);
         let reason = Reason::Recalled.code();

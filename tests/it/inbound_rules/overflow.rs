@@ -89,6 +89,23 @@ async fn drop_newest_keeps_the_oldest_and_tells_the_person() {
 }
 
 #[tokio::test]
+async fn a_dropped_message_that_its_author_takes_back_is_not_counted() {
+    let (_model, gateway, fake) = full("drop_oldest", 3).await;
+    let mut ids = Vec::new();
+    for number in 4..=6 {
+        ids.push(fake.send_private(1, &format!("n{number}")).await);
+    }
+    // n1 to n3 fell out; these three follow them, and one of them is taken back before the notice.
+    for number in 7..=9 {
+        fake.send_private(1, &format!("n{number}")).await;
+    }
+    fake.recall(None, 1, ids[1]).await;
+    let told = fake.answer().await.text();
+    assert!(told.contains(": 5 older messages"), "{told}");
+    assert_eq!(gateway.counted("recalled").await, 1);
+}
+
+#[tokio::test]
 async fn block_drops_nothing_and_holds_nobody_else_up() {
     let (model, gateway, fake) = full("block", 30).await;
     assert_eq!(fake.ask(2, "me too").await, "re: me too");
