@@ -93,8 +93,6 @@ pub enum Write {
     },
     /// An unaddressed message that is kept as context.
     Ambient(Box<Ambient>, Then<()>),
-    /// Effects that belong to no turn (a refusal that is audited).
-    Effects(Vec<Effect>, Then<()>),
     /// An operator takes something up again or settles it; tells what became of it.
     Operate(Box<Operate>, Then<Operated>),
 }
@@ -118,7 +116,6 @@ impl Write {
             Self::End { .. } => "end",
             Self::Amend { .. } => "amend",
             Self::Ambient(..) => "ambient",
-            Self::Effects(..) => "effects",
             Self::Operate(..) => "operate",
         }
     }

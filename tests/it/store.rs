@@ -151,9 +151,11 @@ impl Bed {
     }
 
     pub async fn effects(&self, effects: Vec<Effect>) {
-        store::commit(&self.store(), |then| Write::Effects(effects, then))
-            .await
-            .unwrap();
+        let turn = Finish {
+            effects,
+            ..finish(&[])
+        };
+        self.finish(turn).await.unwrap();
     }
 
     /// The rows of a plain query.
@@ -212,7 +214,7 @@ pub fn message(event: &str) -> Accept {
 /// A turn without a begin that took these messages and answers with nothing.
 pub fn finish(members: &[i64]) -> Finish {
     Finish {
-        turn: members[0],
+        turn: members.first().copied().unwrap_or_default(),
         begun: false,
         members: members.to_vec(),
         state: TurnState::Done,

@@ -20,7 +20,6 @@ pub fn ids(write: &Write) -> usize {
             finish.history.len() + finish.replies.len() + finish.effects.len()
         }
         Write::End { notices, .. } => notices.len(),
-        Write::Effects(effects, _) => effects.len(),
         Write::Operate(operate, _) => super::operate::MEMBERS + operate.effects.len(),
         Write::Ambient(..) => 1,
         Write::Begin(..) | Write::Intent { .. } | Write::Receipt(..) | Write::Amend { .. } => 0,
@@ -44,11 +43,7 @@ pub fn weight(write: &Write) -> usize {
         Write::End { notices, .. } => replies(notices),
         Write::Amend { body, .. } => body.len(),
         Write::Ambient(ambient, _) => ambient.row.parts.len(),
-        Write::Begin(..)
-        | Write::Intent { .. }
-        | Write::Receipt(..)
-        | Write::Effects(..)
-        | Write::Operate(..) => 0,
+        Write::Begin(..) | Write::Intent { .. } | Write::Receipt(..) | Write::Operate(..) => 0,
     }
 }
 
@@ -69,7 +64,6 @@ pub fn is_single(write: &Write) -> bool {
                 && finish.history.len() + finish.replies.len() + finish.effects.len() + ended <= 1
         }
         Write::End { ends, notices, .. } => ends.len() + notices.len() <= 1,
-        Write::Effects(effects, _) => effects.len() <= 1,
         Write::Operate(..) => false,
         Write::Begin(..)
         | Write::Intent { .. }
@@ -113,10 +107,6 @@ impl Writer {
                 .execute(params![id, body])
                 .map(|_| Outcome::Unit),
             Write::Ambient(ambient, _) => self.ambient(ambient).map(|()| Outcome::Unit),
-            Write::Effects(effects, _) => {
-                let at = (self.now)();
-                self.effects(effects, at).map(|()| Outcome::Unit)
-            }
             Write::Operate(operate, _) => self.operate(operate).map(Outcome::Operated),
         }
     }

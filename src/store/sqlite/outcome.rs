@@ -56,8 +56,7 @@ fn tell(write: Write, result: Result<Outcome, StoreError>) {
         Write::Intent { then, .. }
         | Write::Receipt(_, then)
         | Write::Amend { then, .. }
-        | Write::Ambient(_, then)
-        | Write::Effects(_, then) => call(then, result, |outcome| match outcome {
+        | Write::Ambient(_, then) => call(then, result, |outcome| match outcome {
             Outcome::Unit => Some(()),
             _ => None,
         }),

@@ -201,7 +201,6 @@ impl FaultyStore {
                 Write::Amend { id, body, then }
             }
             Write::Ambient(row, then) => Write::Ambient(row, watch(then, mute, |_| {})),
-            Write::Effects(effects, then) => Write::Effects(effects, watch(then, mute, |_| {})),
             Write::Operate(operate, then) => Write::Operate(operate, watch(then, mute, |_| {})),
         }
     }
@@ -237,8 +236,7 @@ fn refuse(write: Write) {
         Write::Intent { then, .. }
         | Write::Receipt(_, then)
         | Write::Amend { then, .. }
-        | Write::Ambient(_, then)
-        | Write::Effects(_, then) => then(Err(error())),
+        | Write::Ambient(_, then) => then(Err(error())),
     }
 }
 

@@ -318,7 +318,7 @@ async fn inline_no_virtual_time_passes_and_then_may_write_again() {
     ));
     assert!(
         store
-            .try_write(Write::Effects(Vec::new(), Box::new(|_| {})))
+            .try_write(Write::Begin(Begin { turn: 1, at: 1 }, Box::new(|_| {})))
             .is_err()
     );
     drop(store);

@@ -3,7 +3,7 @@ use std::time::Duration;
 use crate::store::sqlite::{folder, migrate, read::wait_here};
 
 use super::*;
-use crate::store::{Begin, Effect, Place};
+use crate::store::{Begin, Effect, Finish, HistoryScope, Place, TurnState};
 
 fn writer(folder: &tempfile::TempDir) -> Writer {
     let keep = Duration::from_hours(24);
@@ -28,6 +28,26 @@ fn begin(turn: i64) -> Write {
     Write::Begin(Begin { turn, at: 1 }, Box::new(|_| {}))
 }
 
+/// The end of a turn that has nothing but effects.
+fn ending(effects: Vec<Effect>) -> Write {
+    let finish = Finish {
+        turn: 0,
+        begun: false,
+        members: Vec::new(),
+        state: TurnState::Done,
+        reason: None,
+        history: Vec::new(),
+        scope: HistoryScope {
+            conversation: 1,
+            person: 0,
+        },
+        replies: Vec::new(),
+        effects,
+        at: 1,
+    };
+    Write::Finish(Arc::new(finish), Box::new(|_| {}))
+}
+
 fn large(number: i64) -> Write {
     let effect = Effect::Set {
         of: Place {
@@ -37,7 +57,7 @@ fn large(number: i64) -> Write {
         key: "large",
         value: Some("x".repeat(100_000)),
     };
-    Write::Effects(vec![effect], Box::new(|_| {}))
+    ending(vec![effect])
 }
 
 #[test]
@@ -129,7 +149,7 @@ fn only_what_is_one_statement_goes_without_a_transaction() {
         key,
         value: Some(String::new()),
     };
-    let both = Write::Effects(vec![set("good"), set("bad")], Box::new(|_| {}));
+    let both = ending(vec![set("good"), set("bad")]);
     assert!(writer.run(vec![both])[0].1.is_err());
     let count = |writer: &Writer| -> i64 {
         writer
@@ -138,7 +158,7 @@ fn only_what_is_one_statement_goes_without_a_transaction() {
             .unwrap()
     };
     assert_eq!(count(&writer), 0, "an operation is whole or nothing");
-    let one = Write::Effects(vec![set("good")], Box::new(|_| {}));
+    let one = ending(vec![set("good")]);
     assert!(writer.run(vec![one])[0].1.is_ok());
     assert_eq!(count(&writer), 1);
 }
