@@ -228,7 +228,7 @@ const handlers = {
     const again = isLater(frame.code);
     note(element, again ? `${frame.text} ${words.again}` : frame.text, true);
     if (again) {
-      later ??= setTimeout(resend, 5000 + Math.random() * 10000);
+      resendLater();
     } else {
       element.classList.remove("waiting");
       unsent.remove(frame.messageId);
@@ -245,7 +245,9 @@ function isLater(code) { return code === "store_unavailable" || code === "stoppi
 // A frame of a conversation that this page left: only what became of an unsent message matters.
 function elsewhere(frame) {
   const over = frame.type === "ack" || frame.type === "user" || frame.type === "error";
-  if (over && frame.messageId && !isLater(frame.code)) unsent.remove(frame.messageId);
+  if (!over || !frame.messageId) return;
+  if (isLater(frame.code)) resendLater();
+  else unsent.remove(frame.messageId);
 }
 
 function past(item) {
@@ -391,6 +393,8 @@ function probe(wait) {
     dead?.close();
   }, wait);
 }
+
+function resendLater() { later ??= setTimeout(resend, 5000 + Math.random() * 10000); }
 
 function resend() {
   clearTimeout(later);
