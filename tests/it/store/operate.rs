@@ -112,6 +112,27 @@ async fn replies_are_listed_by_state_in_pages() {
 }
 
 #[tokio::test]
+async fn a_reply_that_begins_anew_has_no_part_in_doubt_and_one_that_goes_on_has() {
+    let bed = Bed::new().await;
+    let rows = bed.accept(["a", "b"].map(message).to_vec()).await;
+    let reason = "why";
+    for (row, end, doubtful) in [
+        (&rows[0], ReceiptOutcome::Unknown { reason }, false),
+        (&rows[1], ReceiptOutcome::Failed { reason }, true),
+    ] {
+        let mut turn = finish(&[row.id]);
+        turn.replies = vec![reply(row.id, "x")];
+        bed.finish(turn).await.unwrap();
+        bed.receipt(row.id, 0, ReceiptOutcome::Doubtful).await;
+        bed.receipt(row.id, 1, end).await;
+        match operate(&bed, Action::RetryReply(row.id)).await {
+            Operated::Ready(reply) => assert_eq!(reply.doubtful, doubtful),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_reply_is_taken_up_again_once_and_stays_so() {
     let mut bed = Bed::new().await;
     let ids = six(&bed).await;
