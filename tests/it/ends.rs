@@ -125,17 +125,6 @@ async fn stops_that_are_not_answered_any_more_end_all_the_same() {
 }
 
 #[tokio::test]
-async fn an_answer_that_shows_nothing_ends_its_question() {
-    let (model, _gateway, mut client) = start(json!({})).await;
-    model.push(Script::answer("<!-- nothing to see -->"));
-    client.say("m1", "hello").await;
-    let mut seen = Seen::default();
-    seen.until(&mut client, |seen| seen.ends.contains_key("m1"))
-        .await;
-    seen.settled(&mut client, &names(1)).await;
-}
-
-#[tokio::test]
 async fn an_answer_that_was_given_up_ends_its_question() {
     let slow = json!({ "conversation": 0.2, "conversation_burst": 1 });
     let (_model, gateway, mut client) = start(json!({

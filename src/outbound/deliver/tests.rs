@@ -1,5 +1,6 @@
 //! Delivery against a scripted adapter, in virtual time.
 
+mod ends;
 mod errors;
 mod order;
 mod restart;

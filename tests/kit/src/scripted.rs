@@ -43,6 +43,8 @@ pub struct Options {
     pub idempotent: bool,
     /// Its pace.
     pub rates: Rates,
+    /// It shows what is pending.
+    pub transcript: bool,
 }
 
 impl Default for Options {
@@ -54,6 +56,7 @@ impl Default for Options {
             streaming: Streaming::None,
             idempotent: false,
             rates: Rates::UNLIMITED,
+            transcript: false,
         }
     }
 }
@@ -118,6 +121,7 @@ struct State {
     overlaps: usize,
     previews: HashMap<Arc<str>, Vec<String>>,
     open_previews: usize,
+    ended: Vec<String>,
     next_message: u64,
 }
 
@@ -203,6 +207,12 @@ impl ScriptedAdapter {
     #[must_use]
     pub fn open_previews(&self) -> usize {
         self.state.lock().open_previews
+    }
+
+    /// The messages of which the gateway said that they ended without an answer.
+    #[must_use]
+    pub fn ended(&self) -> Vec<String> {
+        self.state.lock().ended.clone()
     }
 
     /// Waits until the gateway runs this account.
@@ -375,7 +385,7 @@ impl Adapter for ScriptedAdapter {
             streaming: self.options.streaming,
             reply: true,
             idempotent: self.options.idempotent,
-            transcript: false,
+            transcript: self.options.transcript,
             rates: self.options.rates,
         }
     }
@@ -399,6 +409,11 @@ impl Adapter for ScriptedAdapter {
             place: outgoing.conversation.clone(),
         };
         self.react(&outgoing, reaction).await
+    }
+
+    fn ended(&self, _conversation: &ConversationKey, messages: &[MessageId]) {
+        let messages = messages.iter().map(|id| id.as_str().to_owned());
+        self.state.lock().ended.extend(messages);
     }
 
     fn streams(&self) -> Option<&dyn Streams> {
