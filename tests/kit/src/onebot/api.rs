@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Shared, events};
+use super::{Shared, events, history};
 
 /// What happens at a send.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,8 +109,17 @@ pub(super) fn call(shared: &Shared, frame: &str) -> Then {
         return Then::Answer(failed(1400, "not JSON", &Value::Null), Duration::ZERO);
     };
     let (echo, params) = (&call["echo"], &call["params"]);
+    let name = call["action"].as_str().unwrap_or_default();
+    shared.called.lock().push(name.to_owned());
+    shared.replied.notify_waiters();
     let now = |answer: Value| Then::Answer(answer, Duration::ZERO);
-    match call["action"].as_str().unwrap_or_default() {
+    if let Some(answer) = history::call(shared, name, params) {
+        return now(match answer {
+            Ok(data) => ok(data, echo),
+            Err((retcode, why)) => failed(retcode, &why, echo),
+        });
+    }
+    match name {
         action @ ("send_group_msg" | "send_private_msg" | "send_msg") => {
             send(shared, action, params, echo)
         }
@@ -120,7 +129,11 @@ pub(super) fn call(shared: &Shared, frame: &str) -> Then {
         )),
         "get_status" => now(ok(json!({ "online": true, "good": true }), echo)),
         "get_version_info" => now(ok(
-            json!({ "app_name": "fake", "app_version": "1", "protocol_version": "v11" }),
+            json!({
+                "app_name": shared.options.app_name,
+                "app_version": "1",
+                "protocol_version": "v11",
+            }),
             echo,
         )),
         unknown => now(failed(1404, &format!("unknown action {unknown}"), echo)),
