@@ -8,6 +8,7 @@ mod endings;
 mod forward;
 mod http;
 mod missed;
+mod moderation;
 mod outcomes;
 mod sharing;
 mod whole;

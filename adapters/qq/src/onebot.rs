@@ -2,7 +2,8 @@
 //!
 //! Owns the list of its parts. `wire`, `cq`, `card`, `segment`, `receive`, `send`, `answer`, `version`,
 //! `handshake` and `backoff` are pure; `reverse` (with `door`), `forward` (with `dial`) and `http` are the three
-//! ways; `session`, `links`, `call`, `welcome`, `history` and `intake` do the work that they share.
+//! ways; `session`, `links`, `call`, `welcome`, `history` and `intake` do the work that they share,
+//! `moderate` (with `members`) what is done in groups.
 
 use std::time::Duration;
 
@@ -20,6 +21,8 @@ pub mod http;
 pub mod intake;
 pub mod life;
 pub mod links;
+pub mod members;
+pub mod moderate;
 pub mod places;
 pub mod receive;
 pub mod reverse;

@@ -11,7 +11,8 @@ use parking_lot::Mutex;
 use tokio::{sync::mpsc, time::timeout};
 use weirgate_sdk::{
     AccountName, Adapter, AdapterError, Capabilities, ConversationKey, Event, Ingress, Length,
-    LengthUnit, Outgoing, Platform, SendError, Sent, Setup, Stop, Streaming, answer::Render,
+    LengthUnit, Moderates, Outgoing, Platform, SendError, Sent, Setup, Stop, Streaming,
+    answer::Render,
 };
 
 use crate::{
@@ -25,6 +26,7 @@ use crate::{
         http::{self, Http, call::HttpCalls, post},
         intake::{CHANNEL, Intake, Parcel},
         links::Links,
+        members::Admins,
         reverse,
         seen::Seen,
         send::{self, Call},
@@ -69,6 +71,8 @@ pub struct Shared {
     pub sent: SentMessages,
     /// How far it has listened.
     pub seen: Arc<Seen>,
+    /// The admins of groups that were asked about.
+    pub admins: Admins,
     /// What stands at the other end, once it said so.
     pub implementation: Mutex<Option<Implementation>>,
     /// What makes the account unusable.
@@ -100,6 +104,7 @@ impl Shared {
             http,
             sent: SentMessages::default(),
             seen: Arc::default(),
+            admins: Admins::default(),
             implementation: Mutex::default(),
             fault,
         }
@@ -129,8 +134,9 @@ impl Shared {
         |conversation, id| self.sent.contains(&conversation.conversation, id)
     }
 
-    /// An event was read: how far the account has listened.
+    /// An event was read: how far the account has listened, and who may no longer be an admin.
     pub fn heard(&self, bot: &str, event: &Event) {
+        self.admins.heard(event);
         if let Event::Message(message) = event {
             self.seen.remember(bot, message.sent_at / 1_000);
         }
@@ -172,6 +178,11 @@ impl Qq {
         *place = Some(taken);
         *self.address.lock() = Some(address);
         Ok(address)
+    }
+
+    /// What the account's connections share.
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.shared
     }
 
     /// The address that was bound last.
@@ -285,6 +296,10 @@ impl Adapter for Qq {
             tracing::warn!(account = %shared.account, left, "events were read and not accepted");
         }
         Ok(())
+    }
+
+    fn moderates(&self) -> Option<&dyn Moderates> {
+        Some(self)
     }
 
     async fn send(&self, outgoing: Outgoing) -> Result<Sent, SendError> {

@@ -182,8 +182,5 @@ pub trait Moderates: Send + Sync {
     ///
     /// # Errors
     /// Why they cannot be known.
-    async fn admins(
-        &self,
-        conversation: &ConversationKey,
-    ) -> Result<Vec<Member>, ModerationError>;
+    async fn admins(&self, conversation: &ConversationKey) -> Result<Vec<Member>, ModerationError>;
 }

@@ -10,6 +10,8 @@ use tokio::{
     process::{Child, ChildStdin, ChildStdout, Command},
 };
 
+use weirgate_sdk::{Action, ModerationError, PlatformRole};
+
 use super::*;
 
 /// The bot of the server's own sample data.
@@ -165,4 +167,54 @@ async fn a_server_by_others_that_dies_is_found_again() {
     assert_eq!(called.len(), 1);
     rig.stop().await;
     again.end().await;
+}
+
+#[tokio::test]
+async fn members_of_a_server_by_others_are_looked_up_and_its_promises_checked() {
+    let mut counterpart = Counterpart::start(0).await;
+    let rig = counterpart.reach();
+    rig.is(&Connection::Up).await;
+    let moderates = rig.qq.moderates().expect("this platform can");
+    // In its sample data the bot owns the first group, is an admin of the second, a member of the third.
+    let group = |number: u64| outgoing(&format!("g{number}"), "x", None).conversation;
+    let (first, second, third) = (group(200_001), group(200_002), group(200_003));
+    let admins = moderates.admins(&first).await.expect("a list");
+    let ids: Vec<&str> = admins.iter().map(|one| one.user.id.as_str()).collect();
+    assert_eq!(ids, [ITS_BOT, "100001"]);
+    let found = moderates
+        .member(&first, &"100002".into())
+        .await
+        .expect("a member");
+    assert_eq!((&*found.name, found.role), ("好友2", PlatformRole::Member));
+    let nobody = moderates.member(&first, &"1".into()).await;
+    assert_eq!(nobody, Err(ModerationError::NotAMember));
+    let kick = |user: &str| Action::Kick { user: user.into() };
+    // It answers "ok" to a kick and removes nobody.
+    let pretended = moderates.act(&first, &kick("100002")).await;
+    assert!(
+        matches!(pretended, Err(ModerationError::NotConfirmed(_))),
+        "{pretended:?}"
+    );
+    assert_eq!(counterpart.calls("set_group_kick").await.len(), 1);
+    let owner = moderates.act(&second, &kick("100001")).await;
+    assert_eq!(owner, Err(ModerationError::TargetIsOwner));
+    let powerless = moderates.act(&third, &kick("100002")).await;
+    assert_eq!(powerless, Err(ModerationError::BotLacksRight));
+    let mute = Action::Mute {
+        user: "100002".into(),
+        time: Some(Duration::from_secs(90)),
+    };
+    moderates
+        .act(&second, &mute)
+        .await
+        .expect("it says that it is done");
+    let call = &counterpart.calls("set_group_ban").await[0];
+    assert_eq!(
+        call,
+        &json!({ "group_id": 200_002, "user_id": 100_002, "duration": 90 })
+    );
+    let rights = moderates.bot_rights(&third).await.expect("known");
+    assert_eq!((rights.role, rights.remove), (PlatformRole::Member, false));
+    rig.stop().await;
+    counterpart.end().await;
 }

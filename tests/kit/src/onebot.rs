@@ -10,6 +10,7 @@ mod client;
 mod events;
 mod history;
 mod http;
+mod members;
 mod server;
 
 use std::{
@@ -30,6 +31,7 @@ use tokio::{
 use tokio_tungstenite::tungstenite::Message;
 
 pub use api::{Reply, Script, Target};
+pub use members::Kicks;
 pub use server::Door;
 
 /// The most sends that are kept on record; later ones are counted only.
@@ -100,6 +102,7 @@ struct Shared {
     post: Mutex<Option<http::Target>>,
     /// Messages that the platform keeps, oldest first.
     history: Mutex<Vec<Value>>,
+    groups: Mutex<members::Groups>,
     /// The actions that were called, in order.
     called: Mutex<Vec<String>>,
 }
@@ -208,6 +211,16 @@ impl FakeOneBot {
     /// The platform keeps a message that nobody was told of; gives its id.
     pub fn past(&self, group: Option<u64>, user: u64, text: &str, seconds_ago: u64) -> i64 {
         history::keep(&self.shared, group, user, text, seconds_ago)
+    }
+
+    /// Somebody is in a group, as `owner`, `admin` or `member`, or no more.
+    pub fn member(&self, group: u64, user: u64, role: Option<&'static str>) {
+        self.shared.groups.lock().set(group, user, role);
+    }
+
+    /// What happens at kicks from now on.
+    pub fn kicks(&self, kicks: Kicks) {
+        self.shared.groups.lock().kicks = kicks;
     }
 
     /// The actions that were called so far, in order.
@@ -409,6 +422,7 @@ impl Shared {
             open: watch::Sender::new(true),
             post: Mutex::default(),
             history: Mutex::default(),
+            groups: Mutex::default(),
             called: Mutex::default(),
         })
     }

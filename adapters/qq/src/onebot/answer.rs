@@ -45,13 +45,22 @@ struct WireSent<'a> {
 
 /// The result of a call, as it was written.
 #[derive(Debug, Clone, Default)]
-pub struct Data(Option<Box<RawValue>>);
+pub struct Data {
+    json: Option<Box<RawValue>>,
+    later: bool,
+}
 
 impl Data {
     /// The JSON, for the readers of `wire`.
     #[must_use]
     pub fn raw(&self) -> Raw<'_> {
-        self.0.as_deref()
+        self.json.as_deref()
+    }
+
+    /// The call was only taken, to be carried out later.
+    #[must_use]
+    pub fn is_later(&self) -> bool {
+        self.later
     }
 
     /// What a send gives back: the id of the new message, if the implementation tells it.
@@ -94,7 +103,10 @@ pub fn outcome(frame: &Frame<'_>) -> Result<Data, SendError> {
     if !done {
         return Err(failure(code, &words(frame)));
     }
-    Ok(Data(frame.data.map(ToOwned::to_owned)))
+    Ok(Data {
+        json: frame.data.map(ToOwned::to_owned),
+        later: wire::text(frame.status).as_deref() == Some("async") || code == Some(1),
+    })
 }
 
 /// The error texts of an answer, each once.

@@ -11,9 +11,10 @@ use weirgate_sdk::{
 };
 
 use super::{
+    members,
     places::Place,
     segment,
-    wire::{self, Frame, MAX_ID, MAX_MESSAGE_ID, Raw, WireAnonymous, WireSender, WireStatus, line},
+    wire::{self, Frame, MAX_ID, MAX_MESSAGE_ID, WireAnonymous, WireSender, WireStatus, line},
 };
 use crate::qq::Shared;
 
@@ -228,7 +229,7 @@ impl Receiver<'_> {
             key: self.user(user),
             name: name.unwrap_or_default(),
             is_bot: false,
-            role: role(details.role),
+            role: members::role(details.role),
             kind: SenderKind::Person,
         }
     }
@@ -325,15 +326,6 @@ fn meta(frame: &Frame<'_>) -> Received {
     Received::Heartbeat {
         interval: interval.map(Duration::from_millis),
         online: wire::boolean(status.online),
-    }
-}
-
-fn role(raw: Raw<'_>) -> PlatformRole {
-    match wire::text(raw).as_deref() {
-        Some("owner") => PlatformRole::Owner,
-        Some("admin") => PlatformRole::Admin,
-        Some("member") => PlatformRole::Member,
-        _ => PlatformRole::Unknown,
     }
 }
 

@@ -16,6 +16,8 @@ const VERSION_LIMIT: Duration = Duration::from_secs(5);
 
 /// Asks. `since` is the time of the newest message that was read before; `None` if there was none.
 pub async fn ask(shared: &Shared, bot: &str, since: Option<i64>, events: &mpsc::Sender<Parcel>) {
+    // Events about roles may have been missed.
+    shared.admins.forget();
     let call = Call {
         action: version::VERSION,
         params: json!({}),

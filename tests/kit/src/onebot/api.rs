@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Shared, events, history};
+use super::{Shared, events, history, members};
 
 /// What happens at a send.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,9 +113,11 @@ pub(super) fn call(shared: &Shared, frame: &str) -> Then {
     shared.called.lock().push(name.to_owned());
     shared.replied.notify_waiters();
     let now = |answer: Value| Then::Answer(answer, Duration::ZERO);
-    if let Some(answer) = history::call(shared, name, params) {
+    let known = history::call(shared, name, params);
+    if let Some(answer) = known.or_else(|| members::call(shared, name, params)) {
         return now(match answer {
             Ok(data) => ok(data, echo),
+            Err((1, _)) => json!({ "status": "async", "retcode": 1, "data": null, "echo": echo }),
             Err((retcode, why)) => failed(retcode, &why, echo),
         });
     }
@@ -127,6 +129,7 @@ pub(super) fn call(shared: &Shared, frame: &str) -> Then {
             json!({ "user_id": shared.self_id, "nickname": "bot" }),
             echo,
         )),
+        "delete_msg" => now(delete(shared, params, echo)),
         "get_status" => now(ok(json!({ "online": true, "good": true }), echo)),
         "get_version_info" => now(ok(
             json!({
@@ -182,6 +185,23 @@ fn send(shared: &Shared, action: &str, params: &Value, echo: &Value) -> Then {
         }
         Some(Script::Silent) => Then::Nothing,
         Some(Script::Drop) => Then::Break,
+    }
+}
+
+/// Takes a sent message back; another's needs an admin, and this bot is none here.
+fn delete(shared: &Shared, params: &Value, echo: &Value) -> Value {
+    let wanted = id(&params["message_id"]).unwrap_or_default();
+    let mut replies = shared.replies.lock();
+    let sent = replies
+        .all
+        .iter_mut()
+        .find(|reply| reply.message_id != 0 && reply.message_id.to_string() == wanted);
+    match sent {
+        Some(reply) => {
+            reply.message_id = 0;
+            ok(Value::Null, echo)
+        }
+        None => failed(1200, "Recall failed", echo),
     }
 }
 
