@@ -3,6 +3,7 @@
 #
 #   bash tests/run.sh          what continuous integration runs
 #   bash tests/run.sh --long   also what takes long: long tests, the benchmarks once, the dependency rules, containers
+#   bash tests/run.sh --counterparts   only installs the programs by others that tests run against
 #
 # Works from any folder and respects CARGO_TARGET_DIR. As root on a Debian system it installs a missing C
 # toolchain; otherwise it says what is missing. One feature set serves clippy and the tests, so that nothing is compiled twice for two sets.
@@ -16,10 +17,12 @@ fail() { printf 'tests/run.sh: %s\n' "$*" >&2; exit 1; }
 have() { command -v "$1" >/dev/null 2>&1; }
 
 long=no
+only_counterparts=no
 for argument in "$@"; do
     case "$argument" in
         --long) long=yes ;;
-        -h | --help) sed -n '2,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
+        --counterparts) only_counterparts=yes ;;
+        -h | --help) sed -n '2,10s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
         *) fail "unknown argument $argument (try --help)" ;;
     esac
 done
@@ -100,6 +103,26 @@ start_engine() {
     export WEIRGATE_CONTAINER_PROGRAM="$built/weirgate"
 }
 
+# Programs by others, in a folder of their own beside what cargo builds. Installed again when the list changes.
+ensure_counterparts() {
+    local folder="${CARGO_TARGET_DIR:-$PWD/target}/counterparts"
+    local list=tests/counterparts/requirements.txt
+    if cmp -s "$list" "$folder/installed.txt"; then
+        return
+    fi
+    say "installing counterparts (PyPI)"
+    mkdir -p "$folder"
+    if ! { have python3 && python3 -m venv --clear "$folder/python"; } 2>/dev/null; then
+        can_install || fail "Python 3 with venv is missing (Debian: apt-get install python3-venv)"
+        install python3-venv
+        python3 -m venv --clear "$folder/python"
+    fi
+    "$folder/python/bin/python" -m pip --quiet --disable-pip-version-check install -r "$list"
+    cp "$list" "$folder/installed.txt"
+}
+
+ensure_counterparts
+[ "$only_counterparts" = no ] || exit 0
 ensure_compiler
 ensure_rust
 

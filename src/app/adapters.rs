@@ -40,7 +40,8 @@ impl std::fmt::Debug for Built {
 }
 
 macro_rules! platforms {
-    ($($feature:literal: $krate:ident, accounts: $most:expr, routes: $routes:expr;)+) => {
+    ($($feature:literal: $krate:ident, accounts: $most:expr, routes: $routes:expr
+        $(, together: $together:expr)?;)+) => {
         /// The platforms of this build, for reading the configuration.
         #[must_use]
         pub fn known() -> Vec<KnownPlatform> {
@@ -48,7 +49,10 @@ macro_rules! platforms {
                 #[cfg(feature = $feature)]
                 KnownPlatform {
                     name: $krate::PLATFORM,
-                    check: |section| drop(accounts(section, $most, $krate::Settings::read)),
+                    check: |section| {
+                        let _found = accounts(section, $most, $krate::Settings::read);
+                        $(together(section, &_found, $together);)?
+                    },
                 },
             )+]
         }
@@ -90,7 +94,9 @@ macro_rules! platforms {
 
 // One site only: two would be served at the same address.
 platforms! {
-    "qq": weirgate_qq, accounts: MAX_ACCOUNTS, routes: |_| None;
+    "qq": weirgate_qq, accounts: MAX_ACCOUNTS,
+        routes: |adapter: &Arc<weirgate_qq::Qq>| adapter.router(),
+        together: weirgate_qq::settings::conflicts;
     "webchat": weirgate_webchat, accounts: 1,
         routes: |adapter: &Arc<weirgate_webchat::WebChat>| Some(adapter.router());
 }
@@ -109,6 +115,21 @@ impl Built {
         self.rules
             .insert(key.clone(), AccountRules { addressing, shown });
         self.adapters.insert(key, adapter);
+    }
+}
+
+/// Reports what is wrong between the accounts of a platform, which none of them shows alone.
+fn together<S>(
+    section: &Setting<'_>,
+    found: &[(AccountName, Addressing, S)],
+    conflicts: impl Fn(&[(&str, &S)]) -> Vec<String>,
+) {
+    let accounts: Vec<_> = found
+        .iter()
+        .map(|(name, _, settings)| (name.as_str(), settings))
+        .collect();
+    for problem in conflicts(&accounts) {
+        section.invalid(problem, None);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Both adapters pass the contract suite, each against a real peer.
+//! Both adapters pass the contract suite, each against a real peer, QQ whoever connects to whom.
 
 #![cfg(test)]
 
@@ -12,18 +12,24 @@ use std::{
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, task::JoinHandle, time::Instant};
-use weirgate_qq::Qq;
+use weirgate_qq::{Qq, settings::Transport};
 use weirgate_sdk::{Adapter, AdapterError, Connection, Ingress, Setup, Stopper};
 use weirgate_testkit::{
     contract::{LIMIT, Platform, Seen},
     ingress::RecordingIngress,
-    onebot::{FakeOneBot, Target},
+    onebot::{FakeOneBot, Options, Target},
     webchat::WebChatClient,
 };
 use weirgate_webchat::WebChat;
 
+mod odd;
+
 mod qq {
-    weirgate_testkit::contract_suite!(super::OneBot);
+    weirgate_testkit::contract_suite!(super::OneBot<false>);
+}
+
+mod qq_forward {
+    weirgate_testkit::contract_suite!(super::OneBot<true>);
 }
 
 mod webchat {
@@ -72,8 +78,8 @@ fn setup(account: &str) -> Setup {
     }
 }
 
-/// One QQ account and the OneBot implementation that connects to it.
-struct OneBot {
+/// One QQ account and the OneBot implementation that connects to it, or that it connects to.
+struct OneBot<const FORWARD: bool> {
     life: Life,
     qq: Arc<Qq>,
     url: String,
@@ -88,7 +94,9 @@ const PEOPLE: [u64; 2] = [20_001, 9_007_199_254_740_993];
 
 async fn qq_at_any_port() -> (Arc<Qq>, String) {
     let settings = weirgate_qq::Settings {
-        listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+        transport: Transport::Reverse {
+            listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+        },
         ..weirgate_qq::Settings::default()
     };
     let qq = weirgate_qq::build(setup("main"), settings);
@@ -96,13 +104,29 @@ async fn qq_at_any_port() -> (Arc<Qq>, String) {
     (qq, format!("ws://{address}/onebot/v11/ws"))
 }
 
+fn qq_towards(url: &str) -> Arc<Qq> {
+    let settings = weirgate_qq::Settings {
+        transport: Transport::Forward { url: url.into() },
+        reconnect: Duration::from_millis(50),
+        ..weirgate_qq::Settings::default()
+    };
+    weirgate_qq::build(setup("main"), settings)
+}
+
 #[async_trait]
-impl Platform for OneBot {
+impl<const FORWARD: bool> Platform for OneBot<FORWARD> {
     const ACKNOWLEDGES: bool = false;
-    const ODD_FRAMES: usize = odd_onebot_frames().len();
+    const ODD_FRAMES: usize = odd::onebot_frames().len();
 
     async fn start() -> Self {
-        let (qq, url) = qq_at_any_port().await;
+        let (qq, url, fake) = if FORWARD {
+            let fake = FakeOneBot::listen(BOT, Options::default()).await;
+            fake.reachable(false);
+            (qq_towards(fake.url()), fake.url().to_owned(), Some(fake))
+        } else {
+            let (qq, url) = qq_at_any_port().await;
+            (qq, url, None)
+        };
         let mut life = Life::new();
         life.run(qq.clone()).await;
         let (last, read) = Default::default();
@@ -110,7 +134,7 @@ impl Platform for OneBot {
             life,
             qq,
             url,
-            fake: None,
+            fake,
             messages: 0,
             last,
             read,
@@ -126,11 +150,12 @@ impl Platform for OneBot {
     }
 
     async fn connect(&mut self) {
-        self.fake = Some(
-            FakeOneBot::connect(&self.url, BOT, None)
-                .await
-                .expect("connects"),
-        );
+        if FORWARD {
+            self.fake().reachable(true);
+        } else {
+            let fake = FakeOneBot::connect(&self.url, BOT, None).await;
+            self.fake = Some(fake.expect("connects"));
+        }
         let up = self
             .life
             .gateway
@@ -140,7 +165,7 @@ impl Platform for OneBot {
     }
 
     async fn disconnect(&mut self) {
-        self.fake = None;
+        self.close();
         let down = |state: &Connection| matches!(state, Connection::Down(_));
         self.life
             .gateway
@@ -210,54 +235,37 @@ impl Platform for OneBot {
     }
 
     async fn odd(&mut self, number: usize) {
-        self.fake().raw_text(odd_onebot_frames()[number]).await;
+        self.fake().raw_text(odd::onebot_frames()[number]).await;
     }
 
     async fn stop(&mut self, limit: Duration) -> Option<Result<(), AdapterError>> {
         let ended = self.life.stop(limit).await;
-        self.fake = None;
+        self.close();
         ended
     }
 
     async fn restart(&mut self) {
-        (self.qq, self.url) = qq_at_any_port().await;
+        if FORWARD {
+            self.qq = qq_towards(&self.url);
+        } else {
+            (self.qq, self.url) = qq_at_any_port().await;
+        }
         self.life.run(self.qq.clone()).await;
     }
 }
 
-impl OneBot {
+impl<const FORWARD: bool> OneBot<FORWARD> {
+    fn close(&mut self) {
+        if FORWARD {
+            self.fake().reachable(false);
+        } else {
+            self.fake = None;
+        }
+    }
+
     fn fake(&self) -> &FakeOneBot {
         self.fake.as_ref().expect("connected")
     }
-}
-
-const fn odd_onebot_frames() -> &'static [&'static str] {
-    &[
-        "",
-        "nonsense",
-        "null",
-        "[]",
-        "{}",
-        "1e999",
-        r#"{"post_type":"message"}"#,
-        r#"{"post_type":5,"self_id":10001}"#,
-        r#"{"post_type":"weather","self_id":10001,"time":1}"#,
-        r#"{"post_type":"notice","notice_type":"essence","self_id":10001,"time":"x"}"#,
-        r#"{"post_type":"message","message_type":"private","self_id":10001,"time":1,
-            "user_id":null,"message_id":1,"message":"x"}"#,
-        r#"{"post_type":"message","message_type":"private","self_id":10001,"time":-1,
-            "user_id":"20001","message_id":"2147483648","message":{"type":"text"}}"#,
-        r#"{"post_type":"message","message_type":"group","self_id":10001,"time":1,
-            "group_id":1.5,"user_id":20001,"message_id":7,"message":[null,5,"x",{"type":[]}]}"#,
-        r#"{"post_type":"message","message_type":"galaxy","self_id":10001,"time":1,
-            "user_id":20001,"message_id":8,"message":[{"type":"text","data":{"text":null}}]}"#,
-        r#"{"post_type":"message","message_type":"private","self_id":10001,"time":1,
-            "user_id":20001,"message_id":9,"message":[{"type":"hologram","data":"?"}]}"#,
-        r#"{"post_type":"meta_event","meta_event_type":"heartbeat","self_id":10001,
-            "interval":"soon","status":null}"#,
-        r#"{"status":"ok","retcode":0,"data":null,"echo":"never asked"}"#,
-        r#"{"status":"failed","retcode":"?","echo":{"a":1}}"#,
-    ]
 }
 
 /// A site and two visitors.

@@ -1,16 +1,23 @@
-//! The QQ adapter against a OneBot implementation over real sockets.
+//! The QQ adapter against OneBot implementations over real sockets, in each of the three ways.
 
 #![cfg(test)]
 
 mod connections;
+mod counterpart;
 mod endings;
+mod forward;
+mod http;
+mod missed;
+mod moderation;
 mod outcomes;
+mod sharing;
+mod whole;
 mod words;
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use tokio::task::JoinHandle;
-use weirgate_qq::{Qq, Settings};
+use weirgate_qq::{Qq, Settings, settings::Transport};
 use weirgate_sdk::{
     Adapter, AdapterError, Connection, ConversationKey, Event, Outgoing, ReplyTarget, SendError,
     Sent, Setup, Stop, Stopper, UserKey, answer::Rendered,
@@ -36,17 +43,26 @@ impl Rig {
     async fn start(settings: Settings) -> Self {
         let qq = adapter(settings);
         let address = qq.bind().await.expect("binds");
-        let ingress = RecordingIngress::new();
+        let mut rig = Self::run(qq, RecordingIngress::new());
+        rig.url = format!("ws://{address}/onebot/v11/ws");
+        rig.is(&Connection::Waiting).await;
+        rig
+    }
+
+    /// Runs an account that connects by itself, or is reached by HTTP.
+    fn reach(settings: Settings) -> Self {
+        Self::run(adapter(settings), RecordingIngress::new())
+    }
+
+    fn run(qq: Arc<Qq>, ingress: Arc<RecordingIngress>) -> Self {
         let (stopper, stop) = Stopper::new();
         let run = tokio::spawn(run(Arc::clone(&qq), Arc::clone(&ingress), stop));
-        let waiting = |state: &Connection| *state == Connection::Waiting;
-        ingress.connection_is(LIMIT, waiting).await.expect("waits");
         Self {
             qq,
             ingress,
             stopper,
             run,
-            url: format!("ws://{address}/onebot/v11/ws"),
+            url: String::new(),
         }
     }
 
@@ -100,9 +116,18 @@ async fn run(qq: Arc<Qq>, ingress: Arc<RecordingIngress>, stop: Stop) -> Result<
 }
 
 fn settings() -> Settings {
+    listening(SocketAddr::from(([127, 0, 0, 1], 0)))
+}
+
+fn listening(listen: SocketAddr) -> Settings {
+    with(Transport::Reverse { listen })
+}
+
+fn with(transport: Transport) -> Settings {
     Settings {
-        listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+        transport,
         call_timeout: LIMIT,
+        reconnect: Duration::from_millis(50),
         ..Settings::default()
     }
 }

@@ -1,4 +1,4 @@
-//! QQ through OneBot v11: the platform's client connects to the gateway (reverse WebSocket).
+//! QQ through OneBot v11: over WebSocket, whoever connects to whom, or over HTTP.
 //!
 //! Owns the adapter of one QQ account: its settings, the connections of the OneBot implementation, the
 //! decoding of events and the form of answers. It never writes a CQ string, never repeats a send, and

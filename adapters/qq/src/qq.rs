@@ -1,30 +1,39 @@
 //! The adapter of one QQ account.
 //!
-//! Owns the listener and what the connections share. Sends are never repeated here: OneBot has no
-//! idempotency key, so an unknown outcome is reported as such.
+//! Owns what the connections of the account share, and which of the three ways it is reached by. Sends are
+//! never repeated here: OneBot has no idempotency key, so an unknown outcome is reported as such.
 
 use std::{net::SocketAddr, pin::pin, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
+use axum::Router;
 use parking_lot::Mutex;
-use tokio::{net::TcpListener, sync::mpsc, time::timeout};
+use tokio::{sync::mpsc, time::timeout};
 use weirgate_sdk::{
-    AccountName, Adapter, AdapterError, Capabilities, ConversationKey, Ingress, Length, LengthUnit,
-    Outgoing, Platform, SendError, Sent, Setup, Stop, Streaming, answer::Render,
+    AccountName, Adapter, AdapterError, Capabilities, ConversationKey, Event, Ingress, Length,
+    LengthUnit, Moderates, Outgoing, Platform, SendError, Sent, Setup, Stop, Streaming,
+    answer::Render,
 };
 
 use crate::{
     PLATFORM,
     format::PlainText,
     onebot::{
-        call::Calls,
-        connect,
-        intake::{CHANNEL, Intake},
+        CALLS_LIMIT, CLOSE_LIMIT,
+        call::{Answer, Calls},
+        door::Place,
+        forward,
+        http::{self, Http, call::HttpCalls, post},
+        intake::{CHANNEL, Intake, Parcel},
         links::Links,
-        send,
+        members::Admins,
+        reverse,
+        seen::Seen,
+        send::{self, Call},
         sent::SentMessages,
+        version::{Family, Implementation},
     },
-    settings::Settings,
+    settings::{Settings, Transport},
 };
 
 /// At the end: how long what was read may take to be accepted.
@@ -32,7 +41,7 @@ const ACCEPT_LIMIT: Duration = Duration::from_secs(3);
 /// The longest time from the stop signal to the end of the run.
 const STOP_LIMIT: Duration = Duration::from_secs(7);
 const _: () = assert!(
-    connect::CALLS_LIMIT.as_millis() + connect::CLOSE_LIMIT.as_millis() + ACCEPT_LIMIT.as_millis()
+    CALLS_LIMIT.as_millis() + CLOSE_LIMIT.as_millis() + ACCEPT_LIMIT.as_millis()
         < STOP_LIMIT.as_millis()
 );
 
@@ -40,7 +49,7 @@ const _: () = assert!(
 pub struct Qq {
     shared: Arc<Shared>,
     format: PlainText,
-    listener: Mutex<Option<TcpListener>>,
+    place: Mutex<Option<Place>>,
     address: Mutex<Option<SocketAddr>>,
 }
 
@@ -54,10 +63,20 @@ pub struct Shared {
     pub settings: Settings,
     /// Its connections.
     pub links: Links,
-    /// Its calls under way.
+    /// Its calls under way, over sockets.
     pub calls: Calls,
+    /// Calls and events by HTTP, if that is how it is reached.
+    pub http: Option<Http>,
     /// What it sent lately.
     pub sent: SentMessages,
+    /// How far it has listened.
+    pub seen: Arc<Seen>,
+    /// The admins of groups that were asked about.
+    pub admins: Admins,
+    /// What stands at the other end, once it said so.
+    pub implementation: Mutex<Option<Implementation>>,
+    /// What makes the account unusable.
+    fault: Option<String>,
 }
 
 impl Shared {
@@ -66,14 +85,60 @@ impl Shared {
     pub fn new(account: AccountName, settings: Settings) -> Self {
         let platform = Platform::from(PLATFORM);
         let links = Links::new(platform.clone(), account.clone());
-        let (calls, sent) = (Calls::default(), SentMessages::default());
+        let (http, fault) = match &settings.transport {
+            Transport::Http { url, secret } => match HttpCalls::new(url, settings.token.as_ref()) {
+                Ok(calls) => {
+                    let inbox = post::Inbox::new(secret.clone());
+                    (Some(Http { calls, inbox }), None)
+                }
+                Err(fault) => (None, Some(fault)),
+            },
+            Transport::Reverse { .. } | Transport::Forward { .. } => (None, None),
+        };
         Self {
             platform,
             account,
             settings,
             links,
-            calls,
-            sent,
+            calls: Calls::default(),
+            http,
+            sent: SentMessages::default(),
+            seen: Arc::default(),
+            admins: Admins::default(),
+            implementation: Mutex::default(),
+            fault,
+        }
+    }
+
+    /// Makes a call by the way that the account has, and waits at most `limit` for the answer.
+    ///
+    /// # Errors
+    /// What the answer says; [`SendError::Ambiguous`] if it may have been carried out and no answer came;
+    /// [`SendError::Unavailable`] if it certainly was not.
+    pub async fn request(&self, call: &Call, limit: Duration) -> Answer {
+        match &self.http {
+            Some(http) => http.call(&self.links, call, limit).await,
+            None => self.calls.call(&self.links, call, limit).await,
+        }
+    }
+
+    /// The family of what stands at the other end.
+    #[must_use]
+    pub fn family(&self) -> Family {
+        let found = self.implementation.lock();
+        found.as_ref().map_or(Family::Other, |found| found.family)
+    }
+
+    /// Knows the messages that the bot sent lately.
+    pub fn known(&self) -> impl Fn(&ConversationKey, &str) -> bool + '_ {
+        |conversation, id| self.sent.contains(&conversation.conversation, id)
+    }
+
+    /// An event was read: how far the account has listened, and who may no longer be an admin.
+    pub fn heard(&self, bot: &str, event: &Event) {
+        self.admins.heard(event);
+        if let Event::Message(message) = event {
+            self.seen.remember(bot, message.sent_at / 1_000);
         }
     }
 }
@@ -83,52 +148,90 @@ impl Qq {
         Self {
             format: PlainText::new(settings.max_length, settings.max_bytes()),
             shared: Arc::new(Shared::new(setup.account.clone(), settings)),
-            listener: Mutex::default(),
+            place: Mutex::default(),
             address: Mutex::default(),
         }
     }
 
-    /// Binds the listener and gives its address; does nothing if it is bound. The next run uses it.
+    /// Takes the account's place at the address where it listens, and gives the address; does nothing if
+    /// it has it. The next run uses it.
     ///
     /// # Errors
-    /// [`AdapterError::Config`] if the address is in use or not this machine's, or beyond loopback
-    /// without a token.
+    /// [`AdapterError::Config`] if the account does not listen, if the address is in use or not this
+    /// machine's, or beyond loopback without a token.
     pub async fn bind(&self) -> Result<SocketAddr, AdapterError> {
-        let bound = self
-            .listener
-            .lock()
-            .as_ref()
-            .and_then(|listener| listener.local_addr().ok());
-        if let Some(address) = bound {
-            return Ok(address);
+        let Transport::Reverse { listen } = self.shared.settings.transport else {
+            let text = "this account does not listen: it connects to the implementation";
+            return Err(AdapterError::Config(text.into()));
+        };
+        let mut place = self.place.lock();
+        if let Some(place) = &*place {
+            return Ok(place.address());
         }
-        let listen = self.shared.settings.listen;
         // The settings are refused already; nobody must get in even if somebody forgot to look.
         if !listen.ip().is_loopback() && self.shared.settings.token.is_none() {
             let text = format!("{listen} is open to others: without a token nobody may connect");
             return Err(AdapterError::Config(text));
         }
-        let bind = async {
-            let listener = TcpListener::bind(listen).await?;
-            listener.local_addr().map(|address| (listener, address))
-        };
-        let (listener, address) = bind.await.map_err(|error| {
-            let text = format!("cannot listen on {listen}: {error}");
-            if connect::is_fault_of_configuration(&error) {
-                AdapterError::Config(text)
-            } else {
-                AdapterError::Failed(text)
-            }
-        })?;
-        *self.listener.lock() = Some(listener);
+        let taken = Place::take(listen, &self.shared)?;
+        let address = taken.address();
+        *place = Some(taken);
         *self.address.lock() = Some(address);
         Ok(address)
+    }
+
+    /// What the account's connections share.
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.shared
     }
 
     /// The address that was bound last.
     #[must_use]
     pub fn local_addr(&self) -> Option<SocketAddr> {
         *self.address.lock()
+    }
+
+    /// The route to which the implementation posts events, for an account that is reached by HTTP:
+    /// `/onebot/` and the account's name.
+    #[must_use]
+    pub fn router(&self) -> Option<Router> {
+        post::router(&self.shared)
+    }
+
+    /// Serves by the way that the account has, until `stop`.
+    async fn serve(&self, place: Option<Place>, events: mpsc::Sender<Parcel>, stop: &Stop) {
+        let shared = &self.shared;
+        match (&shared.settings.transport, place, &shared.http) {
+            (Transport::Forward { url }, ..) => forward::run(shared, url, events, stop).await,
+            (Transport::Http { .. }, _, Some(http)) => {
+                http::run(shared, http, events, stop).await;
+            }
+            (Transport::Reverse { .. }, Some(place), _) => {
+                reverse::run(shared, place, events, stop).await;
+            }
+            // Checked at the start of the run.
+            (Transport::Http { .. }, _, None) | (Transport::Reverse { .. }, None, _) => {}
+        }
+    }
+
+    /// What the run needs before anything is served.
+    async fn prepare(&self) -> Result<Option<Place>, AdapterError> {
+        if let Some(fault) = &self.shared.fault {
+            return Err(AdapterError::Config(fault.clone()));
+        }
+        let account = &self.shared.account;
+        match &self.shared.settings.transport {
+            Transport::Reverse { .. } => {
+                let address = self.bind().await?;
+                tracing::info!(%account, %address, "waiting for the OneBot implementation");
+                let running = || AdapterError::Failed("the account is running already".into());
+                self.place.lock().take().map(Some).ok_or_else(running)
+            }
+            Transport::Forward { url } | Transport::Http { url, .. } => {
+                tracing::info!(%account, url, "looking for the OneBot implementation");
+                Ok(None)
+            }
+        }
     }
 }
 
@@ -162,14 +265,13 @@ impl Adapter for Qq {
     }
 
     async fn run(&self, ingress: Arc<dyn Ingress>, stop: Stop) -> Result<(), AdapterError> {
-        let address = self.bind().await?;
-        let Some(listener) = self.listener.lock().take() else {
-            return Err(AdapterError::Failed(
-                "the account is running already".into(),
-            ));
-        };
+        let place = self.prepare().await?;
         let shared = &self.shared;
-        tracing::info!(account = %shared.account, %address, "waiting for the OneBot implementation");
+        if let Some(cursor) = ingress.cursor(&shared.platform, &shared.account).await
+            && let Ok(time) = cursor.value.parse()
+        {
+            shared.seen.remember(cursor.bot.as_str(), time);
+        }
         let (sender, events) = mpsc::channel(CHANNEL);
         shared.links.open(Arc::clone(&ingress));
         let mut intake = Intake::new(
@@ -177,9 +279,10 @@ impl Adapter for Qq {
             shared.platform.clone(),
             shared.account.clone(),
             events,
+            Arc::clone(&shared.seen),
         );
         {
-            let mut serve = pin!(connect::serve(Arc::clone(shared), listener, sender, &stop));
+            let mut serve = Box::pin(self.serve(place, sender, &stop));
             let mut work = pin!(intake.run());
             tokio::select! {
                 () = &mut serve => {
@@ -195,11 +298,15 @@ impl Adapter for Qq {
         Ok(())
     }
 
+    fn moderates(&self) -> Option<&dyn Moderates> {
+        Some(self)
+    }
+
     async fn send(&self, outgoing: Outgoing) -> Result<Sent, SendError> {
         let shared = &self.shared;
         let call = send::call(&outgoing, shared.settings.reply)?;
         let limit = shared.settings.call_timeout;
-        let result = shared.calls.call(&shared.links, &call, limit).await;
+        let result = shared.request(&call, limit).await.map(|data| data.sent());
         shared.links.outcome(&result);
         if let Ok(Sent {
             message: Some(message),

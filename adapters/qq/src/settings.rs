@@ -8,16 +8,18 @@ use std::{
     time::Duration,
 };
 
-use weirgate_sdk::{
-    Rates,
-    settings::{Fields, Secret},
-};
+use tokio_tungstenite::tungstenite::http::Uri;
+pub use weirgate_sdk::settings::Secret;
+use weirgate_sdk::{Rates, settings::Fields};
 
 /// The longest message by default, in characters.
 const MAX_LENGTH: usize = 1_500;
 /// Bytes of UTF-8 in a message for each character of its limit: enough for Chinese text. At the default
 /// it stays, with a quote, under the 5,000 units at which the strictest implementation refuses.
 const BYTES_PER_CHARACTER: usize = 3;
+
+/// Where an account listens by default.
+const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 6199);
 
 /// How the first part of an answer in a group shows what it answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -31,15 +33,41 @@ pub enum Reply {
     None,
 }
 
+/// How the account and the OneBot implementation reach each other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Transport {
+    /// The implementation connects to the gateway by WebSocket.
+    Reverse {
+        /// Where it connects to. Any path is taken. Accounts may share an address if each names its bot.
+        listen: SocketAddr,
+    },
+    /// The gateway connects to the implementation by WebSocket.
+    Forward {
+        /// Where: `ws://` or `wss://`.
+        url: String,
+    },
+    /// The implementation posts events to the gateway's web server, and the gateway posts calls to it.
+    Http {
+        /// Where calls go: `http://` or `https://`, without the action's name.
+        url: String,
+        /// What events are signed with.
+        secret: Secret,
+    },
+}
+
 /// Settings of one account.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// Where the OneBot implementation connects to; one address for each account. Any path is taken.
-    pub listen: SocketAddr,
-    /// What the implementation must present; needed when listening beyond loopback.
+    /// How it is reached.
+    pub transport: Transport,
+    /// What whoever connects must present; needed when listening beyond loopback.
     pub token: Option<Secret>,
     /// The bot's QQ number; connections of another one are refused.
     pub self_id: Option<String>,
+    /// The longest pause between two attempts to reach the implementation.
+    pub reconnect: Duration,
+    /// How far back is asked for what was said while nobody was connected; zero does not ask.
+    pub catch_up: Duration,
     /// How answers refer to messages.
     pub reply: Reply,
     /// How long a call waits for its answer.
@@ -57,9 +85,11 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            listen: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 6199),
+            transport: Transport::Reverse { listen: LISTEN },
             token: None,
             self_id: None,
+            reconnect: Duration::from_secs(60),
+            catch_up: Duration::from_secs(600),
             reply: Reply::Quote,
             call_timeout: Duration::from_secs(15),
             heartbeat_timeout: None,
@@ -80,24 +110,39 @@ impl Settings {
     #[must_use]
     pub fn read(fields: &mut Fields<'_>) -> Self {
         let default = Self::default();
-        let listen = listen(fields).unwrap_or(default.listen);
+        let transport = transport(fields);
         let token = fields.secret("token");
         let written = fields.has("token") || fields.has("token_file");
-        if token.is_none() && !written && !listen.ip().is_loopback() {
+        let open = matches!(transport, Transport::Reverse { listen } if !listen.ip().is_loopback());
+        if token.is_none() && !written && open {
             fields.invalid(
                 "token",
                 "anybody who reaches a listener beyond loopback could pose as the platform",
                 Some("set token or token_file, or listen on 127.0.0.1"),
             );
         }
+        let shown = !matches!(transport, Transport::Reverse { .. });
+        let plain = |token: &Secret| {
+            token
+                .expose()
+                .bytes()
+                .all(|byte| (b' '..=b'~').contains(&byte))
+        };
+        if shown && token.as_ref().is_some_and(|token| !plain(token)) {
+            let what =
+                "a token that is presented in a header holds printable ASCII characters only";
+            fields.invalid("token", what, None);
+        }
         let self_id = fields.id("self_id");
         if self_id.as_deref().is_some_and(|id| !is_number(id)) {
             fields.invalid("self_id", "not a QQ number", None);
         }
         Self {
-            listen,
+            transport,
             token,
             self_id,
+            reconnect: fields.seconds("reconnect", default.reconnect, 0.05..=3_600.0),
+            catch_up: fields.seconds("catch_up", default.catch_up, 0.0..=86_400.0),
             reply: fields.choice(
                 "reply",
                 default.reply,
@@ -126,6 +171,120 @@ impl Settings {
     pub fn max_bytes(&self) -> usize {
         self.max_length.saturating_mul(BYTES_PER_CHARACTER)
     }
+}
+
+/// What is wrong between accounts: those that listen at one address and cannot be told apart.
+pub fn conflicts(accounts: &[(&str, &Settings)]) -> Vec<String> {
+    let mut seen: Vec<(&str, SocketAddr, Option<&str>)> = Vec::new();
+    let mut problems = Vec::new();
+    for &(name, settings) in accounts {
+        let Transport::Reverse { listen } = settings.transport else {
+            continue;
+        };
+        let bot = settings.self_id.as_deref();
+        let clashes = |(_, other, its): &&(&str, SocketAddr, Option<&str>)| {
+            *other == listen
+                && listen.port() != 0
+                && (bot.is_none() || bot == *its || its.is_none())
+        };
+        if let Some((other, ..)) = seen.iter().find(clashes) {
+            problems.push(format!(
+                "the accounts {other} and {name} listen at {listen}: each needs a self_id of its own"
+            ));
+        }
+        seen.push((name, listen, bot));
+    }
+    problems
+}
+
+/// Which of the three ways.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Reverse,
+    Forward,
+    Http,
+}
+
+/// Reads how the account is reached. Keys of another way are refused, because nothing would act on them.
+fn transport(fields: &mut Fields<'_>) -> Transport {
+    let kinds = [
+        ("reverse", Kind::Reverse),
+        ("forward", Kind::Forward),
+        ("http", Kind::Http),
+    ];
+    let kind = fields.choice("connection", Kind::Reverse, &kinds);
+    let listen = listen(fields);
+    let schemes: &[&str] = match kind {
+        Kind::Http => &["http", "https"],
+        Kind::Reverse | Kind::Forward => &["ws", "wss"],
+    };
+    let url = fields.optional_text("url");
+    let secret = fields.secret("secret");
+    let foreign: &[(&str, &str)] = match kind {
+        Kind::Reverse => &[
+            ("url", "the implementation connects to listen"),
+            ("secret", "the implementation presents token"),
+            ("secret_file", "the implementation presents token"),
+        ],
+        Kind::Forward => &[
+            ("listen", "the gateway connects to url"),
+            ("secret", "the gateway presents token"),
+            ("secret_file", "the gateway presents token"),
+        ],
+        Kind::Http => &[(
+            "listen",
+            "events come to the gateway's web server, see http.listen",
+        )],
+    };
+    for (key, why) in foreign {
+        if fields.has(key) {
+            fields.invalid(key, "belongs to another connection", Some(why));
+        }
+    }
+    let fallback = Transport::Reverse {
+        listen: listen.unwrap_or(LISTEN),
+    };
+    if kind == Kind::Reverse {
+        return fallback;
+    }
+    let Some(url) = url else {
+        if !fields.has("url") {
+            fields.missing("url", Some("where the implementation listens"));
+        }
+        return fallback;
+    };
+    if let Err(what) = address(&url, schemes) {
+        fields.invalid("url", what, Some("for example ws://127.0.0.1:3001"));
+        return fallback;
+    }
+    match (kind, secret) {
+        (Kind::Http, Some(secret)) => Transport::Http { url, secret },
+        (Kind::Http, None) => {
+            if !fields.has("secret") && !fields.has("secret_file") {
+                fields.missing("secret", Some("what the implementation signs events with"));
+            }
+            fallback
+        }
+        _ => Transport::Forward { url },
+    }
+}
+
+/// Checks an address: scheme, host, and nothing secret in it.
+fn address(url: &str, schemes: &[&str]) -> Result<(), String> {
+    let uri: Uri = url.parse().map_err(|_| "not an address".to_owned())?;
+    let scheme = uri.scheme_str().unwrap_or_default();
+    if !schemes.contains(&scheme) {
+        let schemes = schemes.join(":// or ");
+        return Err(format!("not an address that begins with {schemes}://"));
+    }
+    if uri.host().is_none_or(str::is_empty) {
+        return Err("names no host".to_owned());
+    }
+    let authority = uri.authority().map_or("", |authority| authority.as_str());
+    if authority.contains('@') || uri.query().is_some() {
+        return Err("what is secret belongs into token, not into the address".to_owned());
+    }
+    Ok(())
 }
 
 fn listen(fields: &mut Fields<'_>) -> Option<SocketAddr> {

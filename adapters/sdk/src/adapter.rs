@@ -14,6 +14,7 @@ use crate::{
     id::{AccountName, ConversationKey, MessageId, Platform, UserKey},
     ingress::Ingress,
     message::ReplyContext,
+    moderation::Moderates,
     stop::Stop,
 };
 
@@ -132,6 +133,11 @@ pub trait Adapter: Send + Sync + 'static {
 
     /// Shows text that is still being written, if the platform can.
     fn streams(&self) -> Option<&dyn Streams> {
+        None
+    }
+
+    /// Acts on members and messages, if the platform can.
+    fn moderates(&self) -> Option<&dyn Moderates> {
         None
     }
 }

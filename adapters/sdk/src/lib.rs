@@ -17,6 +17,7 @@ pub mod event;
 pub mod id;
 pub mod ingress;
 pub mod message;
+pub mod moderation;
 pub mod settings;
 pub mod stop;
 
@@ -34,4 +35,5 @@ pub use message::{
     Attachment, AttachmentKind, ChatKind, InboundMessage, PlatformRole, Replied, ReplyContext,
     Segment, Sender, SenderKind, Timestamp, Via,
 };
+pub use moderation::{Action, BotRights, Member, Moderates, ModerationError};
 pub use stop::{Stop, Stopper};

@@ -126,10 +126,7 @@ async fn an_address_in_use_is_a_fault_of_the_configuration() {
         Ok(listen),
         "binding twice is one binding"
     );
-    let second = adapter(Settings {
-        listen,
-        ..settings()
-    });
+    let second = adapter(listening(listen));
     assert!(matches!(second.bind().await, Err(AdapterError::Config(_))));
     let (_stopper, stop) = Stopper::new();
     let ended = second.run(RecordingIngress::new(), stop).await;

@@ -1,12 +1,17 @@
-//! A OneBot v11 implementation as a client: it connects to the gateway as the platform's client would.
+//! A OneBot v11 implementation, reached in each of the three ways: it connects to the gateway, the gateway
+//! connects to it, or both post to each other.
 //!
-//! Owns a real WebSocket connection, what people say over it, and a record of every send it was asked
-//! for. It parses CQ strings as real implementations do, so that a gateway which sends strings is
-//! found out. Everything is on loopback and ends when the handle is dropped.
+//! Owns real sockets, what people say over them, and a record of every send it was asked for. It parses CQ
+//! strings as real implementations do, so that a gateway which sends strings is found out. Everything is
+//! on loopback and ends when the handle is dropped.
 
 mod api;
 mod client;
 mod events;
+mod history;
+mod http;
+mod members;
+mod server;
 
 use std::{
     collections::VecDeque,
@@ -26,6 +31,8 @@ use tokio::{
 use tokio_tungstenite::tungstenite::Message;
 
 pub use api::{Reply, Script, Target};
+pub use members::Kicks;
+pub use server::Door;
 
 /// The most sends that are kept on record; later ones are counted only.
 const MAX_REPLIES: usize = 200_000;
@@ -41,6 +48,8 @@ pub struct Options {
     pub reconnect: Option<Duration>,
     /// Write messages as CQ strings instead of arrays.
     pub strings: bool,
+    /// The program that it says it is.
+    pub app_name: &'static str,
     /// Further headers, which replace those of the same name; an empty value leaves one out.
     pub headers: Vec<(&'static str, String)>,
 }
@@ -52,6 +61,7 @@ impl Default for Options {
             token: None,
             reconnect: None,
             strings: false,
+            app_name: "fake",
             headers: Vec::new(),
         }
     }
@@ -85,6 +95,16 @@ struct Shared {
     /// The way to the socket; `None` while not connected.
     socket: watch::Sender<Option<mpsc::Sender<Message>>>,
     drop_now: Notify,
+    /// What a client meets, if this is the server.
+    doors: Mutex<VecDeque<Door>>,
+    open: watch::Sender<bool>,
+    /// Where events are posted, if they are.
+    post: Mutex<Option<http::Target>>,
+    /// Messages that the platform keeps, oldest first.
+    history: Mutex<Vec<Value>>,
+    groups: Mutex<members::Groups>,
+    /// The actions that were called, in order.
+    called: Mutex<Vec<String>>,
 }
 
 #[derive(Debug, Default)]
@@ -112,23 +132,116 @@ impl FakeOneBot {
     /// # Errors
     /// [`Refused`] if the gateway does not take the first connection.
     pub async fn connect_with(url: &str, self_id: u64, options: Options) -> Result<Self, Refused> {
-        let shared = Arc::new(Shared {
-            url: url.to_owned(),
-            self_id,
-            options,
-            last_id: AtomicI64::new(1_000),
-            replies: Mutex::default(),
-            replied: Notify::new(),
-            script: Mutex::default(),
-            socket: watch::Sender::new(None),
-            drop_now: Notify::new(),
-        });
+        let shared = Shared::new(url.to_owned(), self_id, options);
         let socket = client::open(&shared).await?;
         let task = tokio::spawn(client::serve(Arc::clone(&shared), socket));
         let fake = Self { shared, task };
         // The task publishes the socket first thing; without one there is nothing to wait for.
         fake.connection_is(true, Duration::from_secs(5)).await;
         Ok(fake)
+    }
+
+    /// Listens for WebSockets of the gateway; each new connection replaces the one before.
+    ///
+    /// # Panics
+    /// If no port can be had.
+    pub async fn listen(self_id: u64, options: Options) -> Self {
+        let (listener, address) = server::bind().await;
+        let shared = Shared::new(format!("ws://{address}/"), self_id, options);
+        let task = tokio::spawn(server::serve(Arc::clone(&shared), listener));
+        Self { shared, task }
+    }
+
+    /// Listens for calls by HTTP. Events go nowhere until [`FakeOneBot::post_to`].
+    ///
+    /// # Panics
+    /// If no port can be had.
+    pub async fn listen_http(self_id: u64, options: Options) -> Self {
+        let (listener, address) = server::bind().await;
+        let shared = Shared::new(format!("http://{address}"), self_id, options);
+        let task = tokio::spawn(http::serve(Arc::clone(&shared), listener));
+        Self { shared, task }
+    }
+
+    /// Posts events from now on to `http://ADDRESS/PATH`, signed with the secret.
+    ///
+    /// # Panics
+    /// If the address is not of that form.
+    pub fn post_to(&self, url: &str, secret: &str) {
+        *self.shared.post.lock() = Some(http::Target::new(url, secret));
+    }
+
+    /// Posts a body with this signature; gives the status of the answer, 0 if there is none.
+    ///
+    /// # Panics
+    /// If there is no address to post to.
+    pub async fn post(&self, body: &str, signature: Option<&str>) -> u16 {
+        let target = self.shared.post.lock().clone();
+        let target = target.expect("post_to() was called");
+        http::post(&target, self.shared.self_id, body, signature).await
+    }
+
+    /// The signature of a body.
+    ///
+    /// # Panics
+    /// If there is no address to post to.
+    #[must_use]
+    pub fn sign(&self, body: &str) -> String {
+        let target = self.shared.post.lock().clone();
+        target.expect("post_to() was called").sign(body)
+    }
+
+    /// Where the gateway reaches it, if this is the server.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.shared.url
+    }
+
+    /// What the next clients meet, one after the other; after that they are let in.
+    pub fn doors(&self, doors: impl IntoIterator<Item = Door>) {
+        self.shared.doors.lock().extend(doors);
+    }
+
+    /// Whether clients are answered at all. While not, their connections are taken and nothing is said, as
+    /// by a machine that is busy or gone; when it begins to answer again those are broken.
+    pub fn reachable(&self, open: bool) {
+        self.shared.open.send_replace(open);
+    }
+
+    /// The platform keeps a message that nobody was told of; gives its id.
+    pub fn past(&self, group: Option<u64>, user: u64, text: &str, seconds_ago: u64) -> i64 {
+        history::keep(&self.shared, group, user, text, seconds_ago)
+    }
+
+    /// Somebody is in a group, as `owner`, `admin` or `member`, or no more.
+    pub fn member(&self, group: u64, user: u64, role: Option<&'static str>) {
+        self.shared.groups.lock().set(group, user, role);
+    }
+
+    /// What happens at kicks from now on.
+    pub fn kicks(&self, kicks: Kicks) {
+        self.shared.groups.lock().kicks = kicks;
+    }
+
+    /// The actions that were called so far, in order.
+    #[must_use]
+    pub fn called(&self) -> Vec<String> {
+        self.shared.called.lock().clone()
+    }
+
+    /// Waits until an action was called so many times; whether it was in time.
+    pub async fn was_called(&self, action: &str, times: usize, limit: Duration) -> bool {
+        let wait = async {
+            loop {
+                let called = self.shared.replied.notified();
+                let so_far = self.called();
+                if so_far.iter().filter(|name| *name == action).count() >= times {
+                    return;
+                }
+                called.await;
+            }
+        };
+        tokio::time::timeout(limit, wait).await.is_ok()
     }
 
     /// A friend writes to the bot; gives the message's id.
@@ -181,6 +294,12 @@ impl FakeOneBot {
 
     /// Sends any text as a frame, like [`FakeOneBot::raw`].
     pub async fn raw_text(&self, frame: &str) {
+        let target = self.shared.post.lock().clone();
+        if let Some(target) = target {
+            let signature = target.sign(frame);
+            http::post(&target, self.shared.self_id, frame, Some(&signature)).await;
+            return;
+        }
         loop {
             let Some(socket) = self.shared.connected().await else {
                 return;
@@ -288,6 +407,26 @@ impl Drop for FakeOneBot {
 }
 
 impl Shared {
+    fn new(url: String, self_id: u64, options: Options) -> Arc<Self> {
+        Arc::new(Self {
+            url,
+            self_id,
+            options,
+            last_id: AtomicI64::new(1_000),
+            replies: Mutex::default(),
+            replied: Notify::new(),
+            script: Mutex::default(),
+            socket: watch::Sender::new(None),
+            drop_now: Notify::new(),
+            doors: Mutex::default(),
+            open: watch::Sender::new(true),
+            post: Mutex::default(),
+            history: Mutex::default(),
+            groups: Mutex::default(),
+            called: Mutex::default(),
+        })
+    }
+
     fn new_id(&self) -> i64 {
         self.last_id.fetch_add(1, Ordering::Relaxed) + 1
     }

@@ -4,6 +4,7 @@
 //! that may hide a delivered message is always ambiguous, never a reason to send again.
 
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use weirgate_sdk::{MessageId, SendError, Sent};
 
 use super::wire::{self, Frame, MAX_MESSAGE_ID, Raw, line};
@@ -42,11 +43,57 @@ struct WireSent<'a> {
     message_id: Raw<'a>,
 }
 
-/// What became of a send.
+/// The result of a call, as it was written.
+#[derive(Debug, Clone, Default)]
+pub struct Data {
+    json: Option<Box<RawValue>>,
+    later: bool,
+}
+
+impl Data {
+    /// The JSON, for the readers of `wire`.
+    #[must_use]
+    pub fn raw(&self) -> Raw<'_> {
+        self.json.as_deref()
+    }
+
+    /// The call was only taken, to be carried out later.
+    #[must_use]
+    pub fn is_later(&self) -> bool {
+        self.later
+    }
+
+    /// What a send gives back: the id of the new message, if the implementation tells it.
+    #[must_use]
+    pub fn sent(&self) -> Sent {
+        let data: WireSent<'_> = wire::object(self.raw());
+        let message = wire::id(data.message_id, MAX_MESSAGE_ID).filter(|id| id != "0");
+        Sent {
+            message: message.map(|id| MessageId::from(&*id)),
+        }
+    }
+}
+
+impl PartialEq for Data {
+    fn eq(&self, other: &Self) -> bool {
+        self.raw().map(RawValue::get) == other.raw().map(RawValue::get)
+    }
+}
+
+/// Whether an answer to no call says that the token is missing or wrong: implementations let everybody
+/// in, say so, and close.
+#[must_use]
+pub fn refuses_token(frame: &Frame<'_>) -> bool {
+    frame.post_type.is_none()
+        && frame.echo.is_none()
+        && matches!(wire::integer(frame.retcode), Some(1401 | 1403))
+}
+
+/// What became of a call.
 ///
 /// # Errors
 /// The class of the failure that the answer tells.
-pub fn sent(frame: &Frame<'_>) -> Result<Sent, SendError> {
+pub fn outcome(frame: &Frame<'_>) -> Result<Data, SendError> {
     let code = wire::integer(frame.retcode);
     let done = match wire::text(frame.status).as_deref() {
         Some("ok" | "async") => true,
@@ -56,10 +103,9 @@ pub fn sent(frame: &Frame<'_>) -> Result<Sent, SendError> {
     if !done {
         return Err(failure(code, &words(frame)));
     }
-    let data: WireSent<'_> = wire::object(frame.data);
-    let message = wire::id(data.message_id, MAX_MESSAGE_ID).filter(|id| id != "0");
-    Ok(Sent {
-        message: message.map(|id| MessageId::from(&*id)),
+    Ok(Data {
+        json: frame.data.map(ToOwned::to_owned),
+        later: wire::text(frame.status).as_deref() == Some("async") || code == Some(1),
     })
 }
 
@@ -75,10 +121,10 @@ fn words(frame: &Frame<'_>) -> String {
     line(&words.join(": "), MAX_ERROR)
 }
 
-fn failure(code: Option<i64>, words: &str) -> SendError {
+fn failure(number: Option<i64>, words: &str) -> SendError {
     let said = words.to_lowercase();
     let holds = |list: &[&str]| list.iter().any(|word| said.contains(word));
-    let code = code.map_or_else(|| "failed".to_owned(), |code| format!("retcode {code}"));
+    let code = number.map_or_else(|| "failed".to_owned(), |code| format!("retcode {code}"));
     let text = if words.is_empty() {
         code
     } else {
@@ -93,6 +139,9 @@ fn failure(code: Option<i64>, words: &str) -> SendError {
         SendError::Ambiguous(text)
     } else if holds(TOO_LONG) {
         SendError::TooLong
+    } else if matches!(number, Some(1401 | 1403)) {
+        // It was not carried out, and will be once the token is right.
+        SendError::Unavailable(text)
     } else {
         SendError::Rejected(text)
     }

@@ -16,9 +16,10 @@ use tokio::{
     sync::{Notify, oneshot},
     time::timeout,
 };
-use weirgate_sdk::{SendError, Sent};
+use weirgate_sdk::SendError;
 
 use super::{
+    answer::Data,
     links::{Links, Request},
     send::Call,
 };
@@ -28,7 +29,8 @@ const MAX_CALLS: usize = 1_024;
 /// How long a call waits for a place in the queue of a socket that takes nothing.
 const QUEUE_LIMIT: Duration = Duration::from_secs(5);
 
-type Answer = Result<Sent, SendError>;
+/// What a call comes to.
+pub type Answer = Result<Data, SendError>;
 
 /// The calls of one account.
 #[derive(Debug, Default)]

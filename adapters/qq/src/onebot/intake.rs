@@ -7,8 +7,13 @@
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
-use tokio::sync::mpsc;
-use weirgate_sdk::{AccountName, Batch, Event, Ingress, NotAccepted, Platform, Receipt};
+use tokio::{
+    sync::{mpsc, oneshot},
+    time::Instant,
+};
+use weirgate_sdk::{AccountName, Batch, Cursor, Event, Ingress, NotAccepted, Platform, Receipt};
+
+use super::seen::Seen;
 
 /// The most events that one read of a socket gathers.
 pub const GATHER: usize = 64;
@@ -22,19 +27,60 @@ const FULL: usize = 256 - GATHER;
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
+/// Pause between two notes of how far the account has listened. After a restart what came since the last
+/// note is asked for again, and the gateway's duplicate check drops what it has.
+const MARK_PAUSE: Duration = Duration::from_secs(30);
+
+/// Events that go in together.
+#[derive(Debug)]
+pub struct Parcel {
+    /// The events, in order.
+    pub events: Vec<Event>,
+    /// Resolved when they are durable; dropped when they will not be.
+    pub taken: Option<oneshot::Sender<()>>,
+}
+
+impl From<Vec<Event>> for Parcel {
+    fn from(events: Vec<Event>) -> Self {
+        Self {
+            events,
+            taken: None,
+        }
+    }
+}
+
 /// Hands events in; one for each account, so that their order is one.
 pub struct Intake {
     ingress: Arc<dyn Ingress>,
     platform: Platform,
     account: AccountName,
-    events: mpsc::Receiver<Vec<Event>>,
+    events: mpsc::Receiver<Parcel>,
+    seen: Arc<Seen>,
+    marked: Option<Instant>,
+    /// The time of the newest message that was handed in, in seconds.
+    newest: Option<i64>,
     open: VecDeque<Open>,
     open_events: usize,
-    refused: VecDeque<Batch>,
+    refused: VecDeque<Load>,
+}
+
+/// A batch, and who waits for it.
+struct Load {
+    batch: Batch,
+    waiting: Vec<oneshot::Sender<()>>,
+}
+
+impl Load {
+    fn accepted(self) {
+        for waiting in self.waiting {
+            // Who no longer waits misses nothing.
+            let _ = waiting.send(());
+        }
+    }
 }
 
 struct Open {
-    batch: Batch,
+    load: Load,
     receipt: Receipt,
 }
 
@@ -47,13 +93,17 @@ impl Intake {
         ingress: Arc<dyn Ingress>,
         platform: Platform,
         account: AccountName,
-        events: mpsc::Receiver<Vec<Event>>,
+        events: mpsc::Receiver<Parcel>,
+        seen: Arc<Seen>,
     ) -> Self {
         Self {
             ingress,
             platform,
             account,
             events,
+            seen,
+            marked: None,
+            newest: None,
             open: VecDeque::new(),
             open_events: 0,
             refused: VecDeque::new(),
@@ -68,15 +118,18 @@ impl Intake {
                 biased;
                 result = first(&mut self.open), if !self.open.is_empty() => {
                     let Some(first) = self.open.pop_front() else { continue };
-                    self.open_events -= first.batch.events.len();
+                    self.open_events -= first.load.batch.events.len();
                     let went_on = match result {
-                        Ok(_) => Ok(()),
+                        Ok(_) => {
+                            first.load.accepted();
+                            Ok(())
+                        }
                         Err(NotAccepted::Store(why)) => {
-                            self.refused.push_back(first.batch);
+                            self.refused.push_back(first.load);
                             self.hand_in_again(&why).await
                         }
                         Err(NotAccepted::Stopping) => {
-                            self.refused.push_back(first.batch);
+                            self.refused.push_back(first.load);
                             Err(Stopping)
                         }
                     };
@@ -97,34 +150,66 @@ impl Intake {
 
     /// How many events were read and are not accepted.
     pub fn left(&mut self) -> usize {
-        let refused: usize = self.refused.iter().map(|batch| batch.events.len()).sum();
+        let refused: usize = self
+            .refused
+            .iter()
+            .map(|load| load.batch.events.len())
+            .sum();
         let mut waiting = 0;
-        while let Ok(events) = self.events.try_recv() {
-            waiting += events.len();
+        while let Ok(parcel) = self.events.try_recv() {
+            waiting += parcel.events.len();
         }
         self.open_events + refused + waiting
     }
 
     /// Hands in these events and what else waits, as one batch.
-    async fn hand_in(&mut self, mut events: Vec<Event>) {
+    async fn hand_in(&mut self, first: Parcel) {
+        let Parcel { mut events, taken } = first;
+        let mut waiting = Vec::from_iter(taken);
         while events.len() <= FULL
             && let Ok(mut more) = self.events.try_recv()
         {
-            events.append(&mut more);
+            events.append(&mut more.events);
+            waiting.extend(more.taken);
         }
+        let times = events.iter().filter_map(|event| match event {
+            Event::Message(message) => Some(message.sent_at / 1_000),
+            _ => None,
+        });
+        self.newest = self.newest.max(times.max());
         let batch = Batch {
             platform: self.platform.clone(),
             account: self.account.clone(),
             events,
-            cursor: None,
+            cursor: self.mark(),
         };
-        self.accept(batch).await;
+        self.accept(Load { batch, waiting }).await;
     }
 
-    async fn accept(&mut self, batch: Batch) {
-        let receipt = self.ingress.accept(batch.clone()).await;
-        self.open_events += batch.events.len();
-        self.open.push_back(Open { batch, receipt });
+    /// How far the account has listened, if it is time to note it.
+    fn mark(&mut self) -> Option<Cursor> {
+        let now = Instant::now();
+        if self.marked.is_some_and(|at| now - at < MARK_PAUSE) {
+            return None;
+        }
+        // What was read and is not handed in yet must not count as heard.
+        let newest = self.newest?;
+        let (bot, _) = self.seen.mark()?;
+        self.marked = Some(now);
+        Some(Cursor {
+            bot: bot.into(),
+            value: newest.to_string(),
+        })
+    }
+
+    async fn accept(&mut self, load: Load) {
+        let receipt = self.ingress.accept(load.batch.clone()).await;
+        self.opened(load, receipt);
+    }
+
+    fn opened(&mut self, load: Load, receipt: Receipt) {
+        self.open_events += load.batch.events.len();
+        self.open.push_back(Open { load, receipt });
     }
 
     /// The store refused: waits until it takes the oldest batch, then hands in the rest in order.
@@ -136,20 +221,22 @@ impl Intake {
             let Some(open) = self.open.pop_front() else {
                 break;
             };
-            self.open_events -= open.batch.events.len();
+            self.open_events -= open.load.batch.events.len();
             match result {
-                Ok(_) => {}
-                Err(NotAccepted::Store(_)) => self.refused.push_back(open.batch),
+                Ok(_) => open.load.accepted(),
+                Err(NotAccepted::Store(_)) => self.refused.push_back(open.load),
                 Err(NotAccepted::Stopping) => {
-                    self.refused.push_back(open.batch);
+                    self.refused.push_back(open.load);
                     return Err(Stopping);
                 }
             }
         }
         self.wait_for_the_store().await?;
-        while let Some(batch) = self.refused.front().cloned() {
-            self.accept(batch).await;
-            self.refused.pop_front();
+        while let Some(batch) = self.refused.front().map(|load| load.batch.clone()) {
+            let receipt = self.ingress.accept(batch).await;
+            if let Some(load) = self.refused.pop_front() {
+                self.opened(load, receipt);
+            }
         }
         tracing::info!(account = %self.account, "the store takes messages again");
         Ok(())
@@ -157,11 +244,14 @@ impl Intake {
 
     async fn wait_for_the_store(&mut self) -> Result<(), Stopping> {
         let mut pause = FIRST_PAUSE;
-        while let Some(oldest) = self.refused.front().cloned() {
+        while let Some(oldest) = self.refused.front() {
+            let batch = oldest.batch.clone();
             tokio::time::sleep(pause).await;
-            match self.ingress.accept(oldest).await.await {
+            match self.ingress.accept(batch).await.await {
                 Ok(_) => {
-                    self.refused.pop_front();
+                    if let Some(load) = self.refused.pop_front() {
+                        load.accepted();
+                    }
                     break;
                 }
                 Err(NotAccepted::Store(_)) => pause = (pause * 2).min(LONGEST_PAUSE),

@@ -57,6 +57,13 @@ impl Life {
         }
     }
 
+    /// Whether the implementation should have spoken since, by what it announced or the settings say.
+    #[must_use]
+    pub fn is_overdue(&self, now: Instant) -> bool {
+        self.allowed
+            .is_some_and(|allowed| now > self.spoken + allowed)
+    }
+
     /// When the connection is dead if nothing comes.
     #[must_use]
     pub fn deadline(&self) -> Instant {

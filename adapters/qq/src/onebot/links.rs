@@ -84,6 +84,7 @@ struct Link {
     /// Dropping it ends the connection.
     _open: oneshot::Sender<()>,
     online: bool,
+    silent: bool,
 }
 
 /// The connections of one account.
@@ -172,6 +173,7 @@ impl Links {
             requests,
             _open: open,
             online: true,
+            silent: false,
         });
         state.was_up |= role.receives();
         self.report(&mut state);
@@ -195,15 +197,34 @@ impl Links {
         }
     }
 
+    /// There is no connection and an attempt to make one failed.
+    pub fn failed(&self, reason: &str) {
+        let mut state = self.state.lock();
+        state.was_up = true;
+        reason.clone_into(&mut state.lost);
+        self.report(&mut state);
+    }
+
+    /// Which bot is connected, or was last.
+    #[must_use]
+    pub fn bot(&self) -> Option<String> {
+        self.state.lock().bot.clone()
+    }
+
+    /// Whether events, which are announced at a pace, stopped coming.
+    pub fn silent(&self, id: u64, silent: bool) {
+        self.change(id, |link| &mut link.silent, silent);
+    }
+
     /// A heartbeat told whether the account is logged in.
     pub fn online(&self, id: u64, online: bool) {
+        self.change(id, |link| &mut link.online, online);
+    }
+
+    fn change(&self, id: u64, field: impl Fn(&mut Link) -> &mut bool, value: bool) {
         let mut state = self.state.lock();
-        if let Some(link) = state
-            .links
-            .iter_mut()
-            .find(|link| link.id == id && link.online != online)
-        {
-            link.online = online;
+        if let Some(link) = state.links.iter_mut().find(|link| link.id == id) {
+            *field(link) = value;
             self.report(&mut state);
         }
     }
@@ -278,6 +299,9 @@ impl State {
             (true, false) => Connection::Degraded("no connection for calls".into()),
             (true, true) if self.links.iter().any(|link| !link.online) => {
                 Connection::Degraded("the account is logged out".into())
+            }
+            (true, true) if self.links.iter().any(|link| link.silent) => {
+                Connection::Degraded("no more events come".into())
             }
             (true, true) if self.unsure >= UNSURE => {
                 Connection::Degraded("sends end without a known outcome".into())

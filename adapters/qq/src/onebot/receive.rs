@@ -11,13 +11,18 @@ use weirgate_sdk::{
 };
 
 use super::{
+    members,
     places::Place,
     segment,
-    wire::{self, Frame, MAX_ID, MAX_MESSAGE_ID, Raw, WireAnonymous, WireSender, WireStatus, line},
+    wire::{self, Frame, MAX_ID, MAX_MESSAGE_ID, WireAnonymous, WireSender, WireStatus, line},
 };
+use crate::qq::Shared;
 
-/// How long the platform may deliver a message again; its ids are short hashes that come back later.
+/// How long the platform may deliver a message again by itself; its ids are short hashes that come back
+/// later.
 const DEDUPE_LIFETIME: Duration = Duration::from_secs(600);
+/// What the account asks for again by itself counts longer than it asks back by this much.
+const DEDUPE_MARGIN: Duration = Duration::from_secs(120);
 /// Longest name of a person, in characters.
 const MAX_NAME: usize = 200;
 /// Longest name of an unknown event, in characters.
@@ -54,9 +59,42 @@ pub struct Receiver<'a> {
     pub bot: &'a str,
     /// Users whose messages are dropped.
     pub ignored: &'a HashSet<String>,
+    /// How far back the account asks for what it missed.
+    pub catch_up: Duration,
+}
+
+impl<'a> Receiver<'a> {
+    /// What comes to this account for this bot.
+    #[must_use]
+    pub fn new(shared: &'a Shared, bot: &'a str) -> Self {
+        Self {
+            platform: &shared.platform,
+            account: &shared.account,
+            bot,
+            ignored: &shared.settings.ignore,
+            catch_up: shared.settings.catch_up,
+        }
+    }
 }
 
 impl Receiver<'_> {
+    /// Reads a message out of the platform's history, which may leave out that it is one.
+    pub fn past(
+        &self,
+        frame: &Frame<'_>,
+        now: Timestamp,
+        sent_by_bot: impl Fn(&ConversationKey, &str) -> bool,
+    ) -> Option<Event> {
+        let kind = wire::text(frame.post_type);
+        if kind.is_some_and(|kind| kind != "message") {
+            return None;
+        }
+        match self.message(frame, now, sent_by_bot) {
+            Received::Event(event @ Event::Message(_)) => Some(event),
+            _ => None,
+        }
+    }
+
     /// Reads one frame. `now` is the time of reading; `sent_by_bot` knows the messages that went out.
     pub fn read(
         &self,
@@ -144,7 +182,7 @@ impl Receiver<'_> {
         let dedupe = DedupeKey {
             // The time first: keys that grow are cheap to index.
             key: format!("{}/{message}/{place}", time.unwrap_or_default()).into(),
-            lifetime: DEDUPE_LIFETIME,
+            lifetime: DEDUPE_LIFETIME.max(self.catch_up.saturating_add(DEDUPE_MARGIN)),
         };
         Received::Event(Event::Message(Box::new(InboundMessage {
             conversation,
@@ -191,7 +229,7 @@ impl Receiver<'_> {
             key: self.user(user),
             name: name.unwrap_or_default(),
             is_bot: false,
-            role: role(details.role),
+            role: members::role(details.role),
             kind: SenderKind::Person,
         }
     }
@@ -288,15 +326,6 @@ fn meta(frame: &Frame<'_>) -> Received {
     Received::Heartbeat {
         interval: interval.map(Duration::from_millis),
         online: wire::boolean(status.online),
-    }
-}
-
-fn role(raw: Raw<'_>) -> PlatformRole {
-    match wire::text(raw).as_deref() {
-        Some("owner") => PlatformRole::Owner,
-        Some("admin") => PlatformRole::Admin,
-        Some("member") => PlatformRole::Member,
-        _ => PlatformRole::Unknown,
     }
 }
 

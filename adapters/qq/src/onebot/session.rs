@@ -10,12 +10,12 @@ use std::{
 };
 
 use futures_util::{
-    FutureExt, SinkExt, StreamExt,
+    FutureExt, SinkExt, Stream, StreamExt,
     future::FusedFuture,
-    stream::{SplitSink, SplitStream},
+    stream::{self, SplitSink},
 };
 use tokio::{
-    net::TcpStream,
+    io::{AsyncRead, AsyncWrite},
     sync::mpsc,
     time::{Instant, MissedTickBehavior, interval_at, timeout, timeout_at},
 };
@@ -23,17 +23,18 @@ use tokio_tungstenite::{
     WebSocketStream,
     tungstenite::{
         Bytes, Error, Message,
-        protocol::{CloseFrame, frame::coding::CloseCode},
+        protocol::{CloseFrame, WebSocketConfig, frame::coding::CloseCode},
     },
 };
-use weirgate_sdk::{Event, Timestamp};
+use weirgate_sdk::{Event, Stop, Timestamp};
 
 use super::{
     answer,
-    intake::GATHER,
+    intake::{GATHER, Parcel},
     life::{Life, PING},
     links::{Joined, Request, Role},
     receive::{Received, Receiver},
+    welcome,
     wire::{self, Frame},
 };
 use crate::qq::Shared;
@@ -42,6 +43,16 @@ use crate::qq::Shared;
 const ROUND: usize = 256;
 /// How long the other side may take to go after it was told to; what it sent meanwhile is read.
 pub const DRAIN_LIMIT: Duration = Duration::from_secs(1);
+/// The longest frame and message, in bytes.
+const MAX_FRAME: usize = 16 * 1024 * 1024;
+
+/// What every socket is held to.
+#[must_use]
+pub fn limits() -> WebSocketConfig {
+    WebSocketConfig::default()
+        .max_message_size(Some(MAX_FRAME))
+        .max_frame_size(Some(MAX_FRAME))
+}
 
 /// One connection.
 pub struct Session<'a> {
@@ -54,14 +65,42 @@ pub struct Session<'a> {
     /// The bot that it serves.
     pub bot: &'a str,
     /// Where events go.
-    pub events: &'a mpsc::Sender<Vec<Event>>,
+    pub events: &'a mpsc::Sender<Parcel>,
 }
 
 impl Session<'_> {
+    /// Serves until the connection ends, and meanwhile asks the implementation what it is and what was
+    /// said before. `early` was read already.
+    pub async fn attend<S>(
+        &self,
+        socket: WebSocketStream<S>,
+        joined: Joined,
+        early: Vec<Message>,
+        stop: &Stop,
+    ) where
+        S: AsyncRead + AsyncWrite + Unpin + Send,
+    {
+        // Before anything new is read: what is missing lies between then and now.
+        let since = self.shared.seen.newest(self.bot);
+        let mut run = pin!(self.run(socket, joined, early));
+        if self.role.calls() {
+            tokio::select! {
+                () = &mut run => return,
+                () = stop.stopped() => {}
+                () = welcome::ask(self.shared, self.bot, since, self.events) => {}
+            }
+        }
+        run.await;
+    }
+
     /// Serves until the connection ends, for whatever reason; nothing that was read is lost, and what
     /// the other side had already sent when it is told to go is read as well.
-    pub async fn run(&self, socket: WebSocketStream<TcpStream>, joined: Joined) {
+    async fn run<S>(&self, socket: WebSocketStream<S>, joined: Joined, early: Vec<Message>)
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send,
+    {
         let (mut sink, stream) = socket.split();
+        let stream = stream::iter(early.into_iter().map(Ok)).chain(stream);
         let Joined {
             requests,
             closed,
@@ -99,7 +138,7 @@ impl Session<'_> {
         }
         if !gathered.is_empty() {
             // The connection broke while the gateway was busy.
-            let _ = self.events.send(gathered).await;
+            let _ = self.events.send(gathered.into()).await;
         }
         drop(finished);
         // The other side's close is answered; a broken connection cannot be closed any better.
@@ -108,7 +147,7 @@ impl Session<'_> {
 
     async fn read(
         &self,
-        mut stream: SplitStream<WebSocketStream<TcpStream>>,
+        mut stream: impl Stream<Item = Result<Message, Error>> + Unpin,
         gathered: &mut Vec<Event>,
     ) -> String {
         let fixed = self
@@ -139,7 +178,7 @@ impl Session<'_> {
                 let Ok(place) = self.events.reserve().await else {
                     return "the gateway is stopping".to_owned();
                 };
-                place.send(std::mem::take(gathered));
+                place.send(std::mem::take(gathered).into());
                 // Time in which nothing was read is not silence.
                 life.spoken(Instant::now());
             }
@@ -168,12 +207,12 @@ impl Session<'_> {
         match &message {
             Message::Text(text) => {
                 life.spoken(now);
-                self.frame(text, life, gathered);
+                self.frame(text, life, gathered)?;
             }
             Message::Binary(bytes) => {
                 life.spoken(now);
                 match std::str::from_utf8(bytes) {
-                    Ok(text) => self.frame(text, life, gathered),
+                    Ok(text) => self.frame(text, life, gathered)?,
                     Err(_) => gathered.push(no_frame()),
                 }
             }
@@ -183,26 +222,22 @@ impl Session<'_> {
         Ok(())
     }
 
-    fn frame(&self, text: &str, life: &mut Life, gathered: &mut Vec<Event>) {
+    fn frame(&self, text: &str, life: &mut Life, gathered: &mut Vec<Event>) -> Result<(), String> {
         let shared = self.shared;
         let frame: Frame<'_> = match serde_json::from_str(text) {
             Ok(frame) => frame,
             Err(error) => {
                 tracing::warn!(account = %shared.account, %error, "a frame that is no event passed over");
-                return gathered.push(no_frame());
+                gathered.push(no_frame());
+                return Ok(());
             }
         };
-        let receiver = Receiver {
-            platform: &shared.platform,
-            account: &shared.account,
-            bot: self.bot,
-            ignored: &shared.settings.ignore,
-        };
-        let known = |conversation: &weirgate_sdk::ConversationKey, id: &str| {
-            shared.sent.contains(&conversation.conversation, id)
-        };
-        match receiver.read(&frame, unix_time(), known) {
-            Received::Event(event) => gathered.push(event),
+        let receiver = Receiver::new(shared, self.bot);
+        match receiver.read(&frame, unix_time(), shared.known()) {
+            Received::Event(event) => {
+                shared.heard(self.bot, &event);
+                gathered.push(event);
+            }
             Received::Heartbeat { interval, online } => {
                 if let Some(interval) = interval {
                     life.announced(interval);
@@ -211,23 +246,30 @@ impl Session<'_> {
                     shared.links.online(self.id, online);
                 }
             }
+            Received::Answer if answer::refuses_token(&frame) => {
+                return Err("the token is refused".to_owned());
+            }
             Received::Answer => {
                 let echo = wire::integer(frame.echo).and_then(|echo| u64::try_from(echo).ok());
                 let waited =
-                    echo.is_some_and(|echo| shared.calls.answered(echo, answer::sent(&frame)));
+                    echo.is_some_and(|echo| shared.calls.answered(echo, answer::outcome(&frame)));
                 if !waited {
                     tracing::debug!(account = %shared.account, "an answer that nobody waits for");
                 }
             }
             Received::Nothing => {}
         }
+        Ok(())
     }
 
-    async fn write(
+    async fn write<S>(
         &self,
-        sink: &mut SplitSink<WebSocketStream<TcpStream>, Message>,
+        sink: &mut SplitSink<WebSocketStream<S>, Message>,
         mut requests: mpsc::Receiver<Request>,
-    ) -> String {
+    ) -> String
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send,
+    {
         let mut ping = interval_at(Instant::now() + PING, PING);
         ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let failed = |error: Error| wire::line(&error.to_string(), 120);
@@ -261,7 +303,8 @@ impl Session<'_> {
 }
 
 /// What came is no frame of the protocol at all.
-fn no_frame() -> Event {
+#[must_use]
+pub fn no_frame() -> Event {
     Event::Malformed {
         name: "not a frame".to_owned(),
     }
@@ -276,7 +319,8 @@ fn goodbye() -> Message {
 }
 
 /// Milliseconds since the Unix epoch.
-fn unix_time() -> Timestamp {
+#[must_use]
+pub fn unix_time() -> Timestamp {
     let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or(Duration::ZERO);

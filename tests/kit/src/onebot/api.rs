@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Shared, events};
+use super::{Shared, events, history, members};
 
 /// What happens at a send.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,8 +109,19 @@ pub(super) fn call(shared: &Shared, frame: &str) -> Then {
         return Then::Answer(failed(1400, "not JSON", &Value::Null), Duration::ZERO);
     };
     let (echo, params) = (&call["echo"], &call["params"]);
+    let name = call["action"].as_str().unwrap_or_default();
+    shared.called.lock().push(name.to_owned());
+    shared.replied.notify_waiters();
     let now = |answer: Value| Then::Answer(answer, Duration::ZERO);
-    match call["action"].as_str().unwrap_or_default() {
+    let known = history::call(shared, name, params);
+    if let Some(answer) = known.or_else(|| members::call(shared, name, params)) {
+        return now(match answer {
+            Ok(data) => ok(data, echo),
+            Err((1, _)) => json!({ "status": "async", "retcode": 1, "data": null, "echo": echo }),
+            Err((retcode, why)) => failed(retcode, &why, echo),
+        });
+    }
+    match name {
         action @ ("send_group_msg" | "send_private_msg" | "send_msg") => {
             send(shared, action, params, echo)
         }
@@ -118,9 +129,14 @@ pub(super) fn call(shared: &Shared, frame: &str) -> Then {
             json!({ "user_id": shared.self_id, "nickname": "bot" }),
             echo,
         )),
+        "delete_msg" => now(delete(shared, params, echo)),
         "get_status" => now(ok(json!({ "online": true, "good": true }), echo)),
         "get_version_info" => now(ok(
-            json!({ "app_name": "fake", "app_version": "1", "protocol_version": "v11" }),
+            json!({
+                "app_name": shared.options.app_name,
+                "app_version": "1",
+                "protocol_version": "v11",
+            }),
             echo,
         )),
         unknown => now(failed(1404, &format!("unknown action {unknown}"), echo)),
@@ -169,6 +185,23 @@ fn send(shared: &Shared, action: &str, params: &Value, echo: &Value) -> Then {
         }
         Some(Script::Silent) => Then::Nothing,
         Some(Script::Drop) => Then::Break,
+    }
+}
+
+/// Takes a sent message back; another's needs an admin, and this bot is none here.
+fn delete(shared: &Shared, params: &Value, echo: &Value) -> Value {
+    let wanted = id(&params["message_id"]).unwrap_or_default();
+    let mut replies = shared.replies.lock();
+    let sent = replies
+        .all
+        .iter_mut()
+        .find(|reply| reply.message_id != 0 && reply.message_id.to_string() == wanted);
+    match sent {
+        Some(reply) => {
+            reply.message_id = 0;
+            ok(Value::Null, echo)
+        }
+        None => failed(1200, "Recall failed", echo),
     }
 }
 

@@ -5,7 +5,12 @@
 use std::sync::Arc;
 
 use futures_util::{SinkExt, StreamExt};
-use tokio::{net::TcpStream, sync::mpsc, task::JoinSet};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::TcpStream,
+    sync::mpsc,
+    task::JoinSet,
+};
 use tokio_tungstenite::{
     MaybeTlsStream, WebSocketStream, connect_async,
     tungstenite::{
@@ -81,7 +86,11 @@ pub(super) async fn serve(shared: Arc<Shared>, first: Socket) {
     }
 }
 
-async fn one(shared: &Shared, socket: Socket) {
+/// Serves one connection to its end.
+pub(super) async fn one<S>(shared: &Shared, socket: WebSocketStream<S>)
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
     let (mut sink, mut stream) = socket.split();
     let (sender, mut frames) = mpsc::channel::<Message>(OUTBOX);
     let _ = sender.try_send(Message::text(events::lifecycle(shared).to_string()));

@@ -6,7 +6,7 @@ use super::*;
 
 fn read(answer: &Value) -> Result<Sent, SendError> {
     let json = answer.to_string();
-    sent(&serde_json::from_str(&json).expect("a frame"))
+    outcome(&serde_json::from_str(&json).expect("a frame")).map(|data| data.sent())
 }
 
 fn failed(retcode: i64, message: &str) -> SendError {
@@ -96,4 +96,25 @@ fn error_texts_are_one_short_line() {
         read(&answer),
         Err(SendError::Rejected("retcode 100: CODE".into()))
     );
+}
+
+#[test]
+fn a_refused_token_is_known_with_and_without_a_call() {
+    for (frame, refused) in [
+        (
+            r#"{"status":"failed","retcode":1403,"message":"token"}"#,
+            true,
+        ),
+        (r#"{"status":"failed","retcode":"1401","echo":null}"#, true),
+        (r#"{"status":"failed","retcode":1403,"echo":7}"#, false),
+        (r#"{"status":"failed","retcode":1404}"#, false),
+        (r#"{"post_type":"message","retcode":1403}"#, false),
+    ] {
+        let read = serde_json::from_str(frame).expect("a frame");
+        assert_eq!(refuses_token(&read), refused, "{frame}");
+    }
+    for (code, unavailable) in [(1400, false), (1401, true), (1403, true), (1404, false)] {
+        let class = matches!(failed(code, "no"), SendError::Unavailable(_));
+        assert_eq!(class, unavailable, "{code}");
+    }
 }

@@ -9,7 +9,10 @@ use weirgate_sdk::{
 };
 
 use super::*;
-use crate::onebot::links::{Joined, Role};
+use crate::onebot::{
+    answer,
+    links::{Joined, Role},
+};
 
 struct Nobody;
 
@@ -67,9 +70,8 @@ impl Account {
 }
 
 fn sent(id: &str) -> Answer {
-    Ok(Sent {
-        message: Some(id.into()),
-    })
+    let frame = json!({ "status": "ok", "data": { "message_id": id } }).to_string();
+    answer::outcome(&serde_json::from_str(&frame).expect("a frame"))
 }
 
 #[tokio::test(start_paused = true)]

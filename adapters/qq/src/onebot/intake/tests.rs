@@ -90,18 +90,22 @@ fn names(range: std::ops::Range<usize>) -> Vec<String> {
     range.map(|number| number.to_string()).collect()
 }
 
-fn events(range: std::ops::Range<usize>) -> Vec<Event> {
-    names(range)
-        .into_iter()
-        .map(|name| Event::Other { name })
-        .collect()
+fn events(range: std::ops::Range<usize>) -> Parcel {
+    let events = names(range).into_iter().map(|name| Event::Other { name });
+    events.collect::<Vec<_>>().into()
 }
 
-fn intake(store: &Arc<Store>) -> (mpsc::Sender<Vec<Event>>, Intake) {
+fn intake(store: &Arc<Store>) -> (mpsc::Sender<Parcel>, Intake) {
     let (sender, receiver) = mpsc::channel(CHANNEL);
     (
         sender,
-        Intake::new(store.clone(), "qq".into(), "main".into(), receiver),
+        Intake::new(
+            store.clone(),
+            "qq".into(),
+            "main".into(),
+            receiver,
+            Arc::default(),
+        ),
     )
 }
 

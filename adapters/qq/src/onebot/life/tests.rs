@@ -43,3 +43,20 @@ async fn absurd_intervals_are_bounded() {
     life.announced(Duration::MAX);
     assert_eq!(life.deadline(), start + SILENCE);
 }
+
+#[test]
+fn only_what_was_announced_can_be_overdue() {
+    let start = Instant::now();
+    let mut life = Life::new(start, None);
+    assert!(!life.is_overdue(start + LONGEST));
+    life.announced(Duration::from_secs(10));
+    assert!(!life.is_overdue(start + Duration::from_secs(35)));
+    assert!(life.is_overdue(start + Duration::from_secs(36)));
+    life.heard(start + Duration::from_secs(36));
+    assert!(
+        life.is_overdue(start + Duration::from_secs(36)),
+        "only events count"
+    );
+    life.spoken(start + Duration::from_secs(36));
+    assert!(!life.is_overdue(start + Duration::from_secs(36)));
+}

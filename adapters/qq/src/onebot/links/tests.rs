@@ -159,3 +159,26 @@ fn a_connection_comes_after_all_earlier_ones_of_its_role() {
     drop(second.finished);
     assert!(over(&mut third));
 }
+
+#[test]
+fn an_attempt_that_failed_is_down_and_silence_is_a_degraded_account() {
+    let (links, told) = links();
+    links.failed("refused");
+    links.failed("refused");
+    let joined = links.join(Role::Universal, "1").expect("taken");
+    assert_eq!(links.bot().as_deref(), Some("1"));
+    links.silent(joined.id, true);
+    links.silent(joined.id, false);
+    links.silent(joined.id + 1, true);
+    let degraded = Connection::Degraded("no more events come".into());
+    assert_eq!(
+        *told.0.lock(),
+        [
+            Connection::Waiting,
+            Connection::Down("refused".into()),
+            Connection::Up,
+            degraded,
+            Connection::Up
+        ]
+    );
+}

@@ -14,6 +14,7 @@ fn read(event: &Value) -> Received {
         account: &"main".into(),
         bot: "10001",
         ignored: &HashSet::from(["20009".to_owned()]),
+        catch_up: Duration::ZERO,
     };
     let frame = serde_json::from_str(&event).expect("a frame");
     receiver.read(&frame, NOW, |conversation, id| {

@@ -24,7 +24,7 @@ fn check(
     for (name, value) in headers {
         map.insert(*name, HeaderValue::from_static(value));
     }
-    examine(shared, &map, &Uri::from_static(path))
+    examine(&[shared], &map, &Uri::from_static(path)).map(|(_, peer)| peer)
 }
 
 const BOT: (&str, &str) = ("x-self-id", "10001");
@@ -119,18 +119,28 @@ fn percent_codes_are_decoded_and_broken_ones_kept() {
 }
 
 #[test]
-fn a_further_handshake_ends_the_oldest_and_finished_ones_take_no_place() {
-    let mut handshakes = Handshakes::default();
-    let mut places: Vec<_> = (0..MAX_HANDSHAKES).map(|_| handshakes.begin()).collect();
-    let waits = |place: &mut oneshot::Receiver<()>| {
-        place.try_recv() == Err(oneshot::error::TryRecvError::Empty)
+fn accounts_at_one_address_are_told_apart_by_the_bot() {
+    let (one, two) = (
+        shared(Some("one-token"), Some("10001")),
+        shared(Some("two-token"), Some("10002")),
+    );
+    let at = |bot: &'static str, token: Option<&'static str>| {
+        let mut map = HeaderMap::new();
+        map.insert("x-self-id", HeaderValue::from_static(bot));
+        if let Some(token) = token {
+            map.insert(
+                "authorization",
+                HeaderValue::from_str(&format!("Bearer {token}")).expect("a header"),
+            );
+        }
+        examine(&[&one, &two], &map, &Uri::from_static("/")).map(|(index, _)| index)
     };
-    assert!(places.iter_mut().all(waits));
-    // One is through: its place is free.
-    places.remove(3);
-    places.push(handshakes.begin());
-    assert!(places.iter_mut().all(waits));
-    places.push(handshakes.begin());
-    let waiting: Vec<bool> = places.iter_mut().map(waits).collect();
-    assert!(!waiting[0] && waiting[1..].iter().all(|waits| *waits));
+    assert_eq!(at("10001", Some("one-token")), Ok(0));
+    assert_eq!(at("10002", Some("two-token")), Ok(1));
+    // The token of one account does not open another.
+    assert_eq!(at("10002", Some("one-token")), Err(Refusal::WrongToken));
+    // Which bots there are is nothing for strangers.
+    assert_eq!(at("10003", None), Err(Refusal::NoToken));
+    assert_eq!(at("10003", Some("guess")), Err(Refusal::WrongToken));
+    assert_eq!(at("10003", Some("two-token")), Err(Refusal::OtherBot));
 }

@@ -1,0 +1,30 @@
+//! Frames that no OneBot implementation should write, and some do.
+
+pub(super) const fn onebot_frames() -> &'static [&'static str] {
+    &[
+        "",
+        "nonsense",
+        "null",
+        "[]",
+        "{}",
+        "1e999",
+        r#"{"post_type":"message"}"#,
+        r#"{"post_type":5,"self_id":10001}"#,
+        r#"{"post_type":"weather","self_id":10001,"time":1}"#,
+        r#"{"post_type":"notice","notice_type":"essence","self_id":10001,"time":"x"}"#,
+        r#"{"post_type":"message","message_type":"private","self_id":10001,"time":1,
+            "user_id":null,"message_id":1,"message":"x"}"#,
+        r#"{"post_type":"message","message_type":"private","self_id":10001,"time":-1,
+            "user_id":"20001","message_id":"2147483648","message":{"type":"text"}}"#,
+        r#"{"post_type":"message","message_type":"group","self_id":10001,"time":1,
+            "group_id":1.5,"user_id":20001,"message_id":7,"message":[null,5,"x",{"type":[]}]}"#,
+        r#"{"post_type":"message","message_type":"galaxy","self_id":10001,"time":1,
+            "user_id":20001,"message_id":8,"message":[{"type":"text","data":{"text":null}}]}"#,
+        r#"{"post_type":"message","message_type":"private","self_id":10001,"time":1,
+            "user_id":20001,"message_id":9,"message":[{"type":"hologram","data":"?"}]}"#,
+        r#"{"post_type":"meta_event","meta_event_type":"heartbeat","self_id":10001,
+            "interval":"soon","status":null}"#,
+        r#"{"status":"ok","retcode":0,"data":null,"echo":"never asked"}"#,
+        r#"{"status":"failed","retcode":"?","echo":{"a":1}}"#,
+    ]
+}
