@@ -2,12 +2,14 @@
 //!
 //! Owns the order in which parts start and stop. It holds no logic of its own.
 
+mod accounts;
 pub mod adapters;
 mod build;
 pub mod core;
 mod error;
 mod transcript;
 mod translate;
+pub mod tune;
 
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
