@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 use tokio::task::JoinSet;
-use weirgate_sdk::{AccountName, Setup, Stopper};
+use weirgate_sdk::{AccountName, ChatModels, Setup, Stopper};
 
 use super::{
     App, StartError,
@@ -147,9 +147,11 @@ fn setup(config: &Config, secret: &[u8; 32], platform: &str, account: &AccountNa
         secret: digest.finalize().into(),
         version: env!("CARGO_PKG_VERSION"),
         public_origin: config.http.public_url.as_deref().and_then(origin),
-        models: models
-            .map(|model| format!("{}/{}", model.provider, model.model))
-            .collect(),
+        models: ChatModels::new(
+            models
+                .map(|model| format!("{}/{}", model.provider, model.model))
+                .collect(),
+        ),
     }
 }
 
