@@ -13,14 +13,16 @@ mod expand;
 mod load;
 mod parse;
 mod platform;
+pub mod reload;
 mod report;
+pub mod watch;
 
 use std::{collections::BTreeMap, path::PathBuf};
 
 use weirgate_sdk::settings::{Fields, Node, Problems, Secret, Setting};
 
 pub use expand::Environment;
-pub use load::{EXIT_CONFIG, LoadError, load};
+pub use load::{CONFIG_FILE, EXIT_CONFIG, LoadError, Loaded, load, load_again, load_whole};
 pub use platform::{KnownPlatform, platform_name};
 pub use report::render_problems;
 

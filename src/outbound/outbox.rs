@@ -243,6 +243,11 @@ mod tests {
         let pushed = oldest.push(reply(4, 7));
         assert_eq!(pushed.overflow.map(|dropped| dropped.id), Some(2));
 
+        oldest.set_limits(1, OverflowStrategy::DropNewest);
+        assert_eq!(oldest.waiting(), 2, "what waits stays");
+        let pushed = oldest.push(reply(5, 7));
+        assert_eq!(pushed.overflow.map(|dropped| dropped.id), Some(5));
+
         let newest = Outbox::new(1, OverflowStrategy::DropNewest);
         newest.push(reply(1, 7));
         let pushed = newest.push(reply(2, 7));
