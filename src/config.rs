@@ -9,12 +9,15 @@
 
 pub mod address;
 pub mod check;
+mod comments;
 mod expand;
 mod load;
 mod parse;
 mod platform;
+pub mod reference;
 pub mod reload;
 mod report;
+pub mod schema;
 pub mod watch;
 
 use std::{collections::BTreeMap, path::PathBuf};
