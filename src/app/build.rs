@@ -73,13 +73,7 @@ pub(super) async fn build(startup: Startup) -> Result<App, StartError> {
             .map(|end| suffixed(&database, end))
             .into(),
     );
-    let (server, listener) =
-        Server::bind(config.http.listen)
-            .await
-            .map_err(|error| StartError::Listen {
-                address: config.http.listen,
-                error,
-            })?;
+    let (server, listener) = bind(&config).await?;
     let models = models(&config, None)?;
     let chat_models = ChatModels::new(chat_models(&config));
     let secret = store.secret().await?;
@@ -136,6 +130,12 @@ pub(super) async fn build(startup: Startup) -> Result<App, StartError> {
         stop: http_stop,
         reloading,
     })
+}
+
+async fn bind(config: &Config) -> Result<(Server, tokio::net::TcpListener), StartError> {
+    let address = config.http.listen;
+    let bound = Server::bind(address).await;
+    bound.map_err(|error| StartError::Listen { address, error })
 }
 
 fn greeting(config: &Config, accounts: &adapters::Accounts, server: &Server) -> String {
