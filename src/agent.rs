@@ -12,6 +12,7 @@ pub mod finish;
 pub mod history;
 pub mod model;
 pub mod recent;
+pub mod rules;
 pub mod running;
 pub mod suspects;
 pub mod turn;
@@ -34,16 +35,16 @@ use parking_lot::Mutex;
 use crate::{
     clock::{Clock, micros},
     command::Desk,
+    current::Current,
     hook::Hooks,
     i18n::{Language, Text},
     inbound::queue::Kind,
-    outbound::{compose::Composer, deliver::Deliverer},
+    outbound::deliver::Deliverer,
     reason::Reason,
     schedule::{
         bucket::{Gcra, Rate},
         dispatch::Runner,
         fair::Batch,
-        permits::ProviderPermits,
     },
     store::{Begin, Effect, End, EndState, Store, StoreError, Waiting, Write, commit},
     telemetry::{
@@ -56,8 +57,8 @@ use crate::{
 use self::{
     config::Context,
     ending::Ending,
-    model::Chain,
     recent::Recent,
+    rules::Rules,
     running::RunningTurn,
     suspects::{Suspects, TRIES},
     turn::{Input, Turn},
@@ -104,13 +105,10 @@ pub struct Settings {
 
 /// Runs turns.
 pub struct Agent {
-    settings: Settings,
+    rules: Arc<Current<Rules>>,
     store: Arc<dyn Store>,
     traces: Arc<Traces>,
     deliverer: Deliverer,
-    composer: Arc<Composer>,
-    chain: Chain,
-    permits: Arc<ProviderPermits>,
     desk: Desk,
     hooks: Hooks,
     clock: Clock,
@@ -132,16 +130,10 @@ impl std::fmt::Debug for Agent {
 
 /// What an agent is made of.
 pub struct Parts {
-    /// What the configuration says.
-    pub settings: Settings,
+    /// What the configuration says; each turn takes what is there at its start.
+    pub rules: Arc<Current<Rules>>,
     /// Who delivers.
     pub deliverer: Deliverer,
-    /// Who composes replies.
-    pub composer: Arc<Composer>,
-    /// The models.
-    pub chain: Chain,
-    /// The providers' limiters.
-    pub permits: Arc<ProviderPermits>,
     /// What commands work with.
     pub desk: Desk,
     /// Plug-ins.
@@ -158,11 +150,8 @@ impl Agent {
             store: Arc::clone(&parts.desk.store),
             traces: Arc::clone(&parts.desk.traces),
             clock: parts.desk.clock,
-            settings: parts.settings,
+            rules: parts.rules,
             deliverer: parts.deliverer,
-            composer: parts.composer,
-            chain: parts.chain,
-            permits: parts.permits,
             desk: parts.desk,
             hooks: parts.hooks,
             random: parts.random,
@@ -183,6 +172,7 @@ impl Agent {
     /// Runs a control command: at once, beside everything else.
     pub async fn control(&self, row: Waiting) {
         let input = Input {
+            rules: self.rules.get(),
             turn: row.id,
             account: row.account,
             conversation: row.conversation,
@@ -364,6 +354,7 @@ impl Runner for Agent {
             .first()
             .map_or(Duration::ZERO, |entry| entry.waited);
         let input = Input {
+            rules: self.rules.get(),
             since: self.clock.tick().saturating_sub(micros(waited)),
             turn,
             account: batch.account,

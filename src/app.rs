@@ -2,12 +2,16 @@
 //!
 //! Owns the order in which parts start and stop. It holds no logic of its own.
 
+mod accounts;
 pub mod adapters;
 mod build;
 pub mod core;
 mod error;
+pub mod log;
+pub mod reload;
 mod transcript;
 mod translate;
+pub mod tune;
 
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
@@ -15,16 +19,17 @@ use futures_util::FutureExt;
 use tokio::task::JoinSet;
 use weirgate_sdk::{Adapter, AdapterError, Connection, Ingress, Stopper};
 
+pub use build::Startup;
 pub use error::StartError;
 
-use self::core::{Live, ended};
+use self::{
+    core::{Live, ended},
+    reload::Reloading,
+};
 use crate::{
-    config::Config,
     http::{Readiness, server::Server},
-    security::redact::Redactor,
     telemetry::{
         logging,
-        metrics::Exporter,
         traces::{FINISH, Tracing},
     },
 };
@@ -49,6 +54,7 @@ pub struct App {
     tasks: JoinSet<()>,
     tracing: Option<Tracing>,
     stop: Stopper,
+    reloading: Reloading,
 }
 
 impl std::fmt::Debug for App {
@@ -62,12 +68,13 @@ impl App {
     ///
     /// # Errors
     /// What kept it from starting; nothing is left running then.
-    pub async fn start(
-        config: Config,
-        redactor: Redactor,
-        exporter: Exporter,
-    ) -> Result<Self, StartError> {
-        build::build(config, redactor, exporter).await
+    pub async fn start(startup: Startup) -> Result<Self, StartError> {
+        build::build(startup).await
+    }
+
+    /// Reads the configuration again, because the operator asked for it. What comes of it is in the log.
+    pub fn reload(&self) {
+        self.reloading.ask();
     }
 
     /// What is printed for the operator: the addresses at which the gateway is reached.
@@ -91,6 +98,7 @@ impl App {
     /// last. What is unfinished stays in the journal.
     pub async fn drain(mut self) {
         self.readiness.drain();
+        self.reloading.end();
         self.core.drain().await;
         self.stop.stop();
         let _ = tokio::time::timeout(END_GRACE, ended(&mut self.tasks)).await;

@@ -5,6 +5,7 @@
 mod check;
 mod healthcheck;
 mod run;
+mod schema;
 
 use std::{io::Write, path::PathBuf, process::ExitCode};
 
@@ -36,6 +37,8 @@ enum Command {
         #[arg(long)]
         alive: bool,
     },
+    /// Print a JSON Schema of the configuration, for editors.
+    Schema,
 }
 
 /// Runs the command line and tells the exit code: 0 done, 1 failed, 2 wrong arguments, 78 wrong
@@ -48,6 +51,7 @@ pub fn main() -> ExitCode {
         Command::Run => run::run(config.as_deref()),
         Command::Healthcheck { alive } => healthcheck::healthcheck(config.as_deref(), alive),
         Command::Check { file } => check::check(file.or(config).as_deref()),
+        Command::Schema => schema::schema_of_configuration(),
     }
 }
 

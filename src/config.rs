@@ -9,18 +9,23 @@
 
 pub mod address;
 pub mod check;
+mod comments;
 mod expand;
 mod load;
 mod parse;
 mod platform;
+pub mod reference;
+pub mod reload;
 mod report;
+pub mod schema;
+pub mod watch;
 
 use std::{collections::BTreeMap, path::PathBuf};
 
 use weirgate_sdk::settings::{Fields, Node, Problems, Secret, Setting};
 
 pub use expand::Environment;
-pub use load::{EXIT_CONFIG, LoadError, load};
+pub use load::{CONFIG_FILE, EXIT_CONFIG, LoadError, Loaded, load, load_again, load_whole};
 pub use platform::{KnownPlatform, platform_name};
 pub use report::render_problems;
 

@@ -3,6 +3,7 @@
 //! Owns the listening socket and the routes that are the gateway's own. It never knows what an adapter
 //! serves and never answers a question about a conversation.
 
+mod admin;
 pub mod config;
 mod health;
 mod metrics;
@@ -16,13 +17,20 @@ use std::{
     time::Duration,
 };
 
-use axum::{Router, routing::get};
+use axum::{
+    Router,
+    routing::{get, post},
+};
 use weirgate_sdk::settings::Secret;
 
-use crate::{command::desk::Connections, store::Store, telemetry::metrics::Exporter};
+use crate::{
+    app::reload::Reloader, command::desk::Connections, store::Store, telemetry::metrics::Exporter,
+};
 
 /// The longest time of an ordinary request. WebSockets are not ordinary.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
+/// The longest time of a request of the operator: accounts may have to end and start for it.
+const ADMIN_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// What /readyz looks at.
 pub struct Readiness {
@@ -64,21 +72,27 @@ pub(crate) struct Own {
     pub(crate) admin_token: Option<Secret>,
     /// Clients reach the gateway directly: nothing says that a proxy stands in front of it.
     pub(crate) direct: bool,
+    pub(crate) reloader: Reloader,
 }
 
 /// All routes.
 pub(crate) fn router(own: Own, adapters: Vec<Router>) -> Router {
     let own = Arc::new(own);
-    let timeout = tower_http::timeout::TimeoutLayer::with_status_code(
-        axum::http::StatusCode::SERVICE_UNAVAILABLE,
-        REQUEST_TIMEOUT,
-    );
+    let within = |limit| {
+        let late = axum::http::StatusCode::SERVICE_UNAVAILABLE;
+        tower_http::timeout::TimeoutLayer::with_status_code(late, limit)
+    };
+    let admin = Router::new()
+        .route("/admin/reload", post(admin::reload))
+        .layer(within(ADMIN_TIMEOUT))
+        .with_state(Arc::clone(&own));
     let mut routes = Router::new()
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .route("/metrics", get(metrics::metrics))
-        .layer(timeout)
-        .with_state(own);
+        .layer(within(REQUEST_TIMEOUT))
+        .with_state(own)
+        .merge(admin);
     for adapter in adapters {
         routes = routes.merge(adapter);
     }

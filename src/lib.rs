@@ -11,6 +11,7 @@ pub mod cli;
 pub mod clock;
 pub mod command;
 pub mod config;
+pub mod current;
 pub mod directory;
 pub mod hook;
 pub mod http;

@@ -7,12 +7,15 @@
     reason = "in a test a broken assumption is a failed test"
 )]
 
+#[path = "docs/schema.rs"]
+mod schema;
+
 use std::{fmt::Write, fs, path::PathBuf};
 
 use weirgate::{
     app::adapters,
     command::{self, Command, Site, When},
-    config::check::check,
+    config::{check::check, reference},
     i18n::{Language, Text},
     telemetry::metrics,
 };
@@ -55,6 +58,14 @@ fn the_reference_of_commands_is_current() {
                 |---|---|---|---|---|---|\n";
     let rows: String = command::all().map(rows).collect();
     current("docs/commands.md", &format!("{head}{rows}"));
+}
+
+#[test]
+fn the_reference_of_the_configuration_is_current() {
+    current(
+        "docs/configuration.md",
+        &reference::page(&adapters::known()),
+    );
 }
 
 fn current(name: &str, page: &str) {

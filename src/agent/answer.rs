@@ -3,7 +3,7 @@
 //! Owns what is asked of the model, what is made of each outcome, and how a turn is stopped. It writes
 //! nothing; the ending it returns is written by `finish`.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use weirgate_sdk::{MessageId, PreviewStart, answer::Format};
 
@@ -61,7 +61,15 @@ impl Collector {
         self.piece.clear();
         self.filter.finish(&mut self.piece);
         self.board.push(&self.piece);
-        (self.board.text(), self.filter.has_replaced())
+        let (text, replaced) = (self.board.text(), self.filter.has_replaced());
+        if self.filter.is_of(&self.redactor) {
+            return (text, replaced);
+        }
+        // Secrets that a reload brought while it was written.
+        match self.redactor.redact(&text) {
+            Cow::Borrowed(_) => (text, replaced),
+            Cow::Owned(text) => (text, true),
+        }
     }
 }
 
@@ -102,8 +110,8 @@ impl Agent {
         let board = Board::default();
         let showing = self.show(input, turn, strategy, &board);
         let collector = Collector {
-            filter: self.composer.redactor().filter(),
-            redactor: Arc::clone(self.composer.redactor()),
+            filter: input.rules.composer.redactor().filter(),
+            redactor: Arc::clone(input.rules.composer.redactor()),
             board,
             piece: String::new(),
         };
@@ -145,12 +153,12 @@ impl Agent {
         turn: &Turn,
         words: &str,
     ) -> Result<ChatRequest, StoreError> {
-        let settings = &self.settings.context;
-        let history = self.recent_history(turn).await?;
+        let settings = &input.rules.settings.context;
+        let history = self.recent_history(input, turn).await?;
         let mut newest = named(speaker(turn), words.to_owned());
         if let Some(dropped) = &input.dropped {
             let hint = Text::HintDropped {
-                prefix: self.settings.overflow_hint.clone(),
+                prefix: input.rules.settings.overflow_hint.clone(),
                 count: dropped.count,
                 span: dropped.last.saturating_sub(dropped.first) / 1_000_000,
             };
@@ -183,8 +191,12 @@ impl Agent {
     }
 
     /// The newest rows of the turn's history: at hand, or read.
-    async fn recent_history(&self, turn: &Turn) -> Result<Arc<Vec<History>>, StoreError> {
-        let ambient = &self.settings.context.ambient;
+    async fn recent_history(
+        &self,
+        input: &Input,
+        turn: &Turn,
+    ) -> Result<Arc<Vec<History>>, StoreError> {
+        let ambient = &input.rules.settings.context.ambient;
         if ambient.enable {
             // What others say meanwhile belongs to it, and passes by the turns.
             let bounds = (ambient.max_messages, ambient.max_age);
@@ -210,7 +222,8 @@ impl Agent {
         let preference = preference.and_then(|name| Strategy::from_name(&name));
         let capabilities = adapter.capabilities(&turn.conversation);
         let chat = turn.body().chat();
-        Ok(self
+        Ok(input
+            .rules
             .composer
             .strategy(&turn.conversation, chat, capabilities, preference))
     }
@@ -239,8 +252,8 @@ impl Agent {
                 answers: answers.collect(),
                 reply_context: turn.body().reply_context.clone(),
             },
-            pace: self.composer.output().streaming.clone(),
-            redactor: Arc::clone(self.composer.redactor()),
+            pace: input.rules.composer.output().streaming.clone(),
+            redactor: Arc::clone(input.rules.composer.redactor()),
             deliverer: self.deliverer.clone(),
             turn: input.turn,
             traces: Arc::clone(&self.traces),
@@ -260,9 +273,9 @@ impl Agent {
     ) -> (Asked, (String, bool)) {
         // Only the first attempt of a turn holds the permit that the dispatcher took.
         let permit = input.permit.lock().take();
-        let run = self.chain.run(
+        let run = input.rules.chain.run(
             request,
-            &*self.permits,
+            &*input.rules.permits,
             permit.as_deref(),
             &mut collector,
             &self.random,
@@ -270,7 +283,7 @@ impl Agent {
         let asked = tokio::select! {
             biased;
             () = running.stopped() => Asked::Stopped,
-            result = tokio::time::timeout(self.settings.turn_timeout, run) => match result {
+            result = tokio::time::timeout(input.rules.settings.turn_timeout, run) => match result {
                 Ok(Ok(completion)) => Asked::Completed(completion),
                 Ok(Err(error)) => Asked::Failed(error),
                 Err(_) => Asked::TimedOut,
@@ -295,7 +308,7 @@ impl Agent {
                 if completion.attempts > 1 {
                     note(Reason::ModelRetried);
                 }
-                let first = self.chain.models().first();
+                let first = input.rules.chain.models().first();
                 if first.is_some_and(|model| model.name() != completion.model) {
                     note(Reason::ModelFellBack);
                 }

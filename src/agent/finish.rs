@@ -116,11 +116,16 @@ impl Agent {
     }
 
     fn reply_body(&self, input: &Input, turn: &Turn, ending: &Ending) -> Option<ReplyBody> {
-        let adapter = self.deliverer.adapter(&turn.conversation)?;
+        let Some(adapter) = self.deliverer.adapter(&turn.conversation) else {
+            // The account is gone from the configuration.
+            self.traces
+                .note(input.turn, Reason::SendGone, self.clock.now());
+            return None;
+        };
         let text = if ending.filtered {
             ending.text.clone()
         } else {
-            let text = self.composer.redactor().redact(&ending.text);
+            let text = input.rules.composer.redactor().redact(&ending.text);
             if matches!(text, Cow::Owned(_)) {
                 self.traces
                     .note(input.turn, Reason::Redacted, self.clock.now());
@@ -138,7 +143,7 @@ impl Agent {
             reply_context: turn.body().reply_context.clone(),
         };
         let random = self.random;
-        let body = self.composer.compose(
+        let body = input.rules.composer.compose(
             draft,
             to,
             &*adapter,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use weirgate_sdk::{ConversationKey, UserKey};
 
-use super::Agent;
+use super::{Agent, rules::Rules};
 use crate::{
     agent::config::Scope,
     clock::Tick,
@@ -21,6 +21,8 @@ use crate::{
 /// What the dispatcher hands over.
 #[derive(Debug)]
 pub struct Input {
+    /// What the configuration said when the turn started.
+    pub rules: Arc<Rules>,
     /// The turn: the journal id of the first message.
     pub turn: i64,
     /// The account's number.
@@ -81,13 +83,15 @@ impl Turn {
         let Some(last) = bodies.last() else {
             return Ok(None);
         };
-        let settings = &agent.settings;
+        let settings = &input.rules.settings;
+        // A right that was taken away is gone at once, also for a turn that began before.
+        let rights = agent.rules.get();
         let (role, global_owner) = role_of(
             &person,
             last.kind,
             last.role,
-            &settings.owners,
-            settings.platform_roles,
+            &rights.settings.owners,
+            rights.settings.platform_roles,
         );
         let actor = Actor {
             person: input.person,

@@ -3,10 +3,14 @@
 //! Owns how an account's section of agent.yaml becomes an adapter. A new platform is one crate, one
 //! entry here, and one section in agent.yaml.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    any::Any,
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
 use weirgate_sdk::{
-    AccountName, Adapter, Platform, Setup,
+    AccountName, Adapter, Capabilities, ConversationKey, Platform, Rates, Setup,
     settings::{Fields, Setting},
 };
 
@@ -20,20 +24,26 @@ use crate::{
 /// Most accounts of one platform.
 const MAX_ACCOUNTS: usize = 64;
 
-/// All adapters, built.
-#[derive(Default)]
-pub struct Built {
-    /// The adapters by platform and account.
-    pub adapters: Adapters,
-    /// What the core has to know of each account.
-    pub rules: HashMap<(Platform, AccountName), AccountRules>,
-    /// Routes that adapters serve on the gateway's web server.
-    pub routes: Vec<axum::Router>,
+/// One account, built.
+#[derive(Clone)]
+pub struct Account {
+    /// Its adapter.
+    pub adapter: Arc<dyn Adapter>,
+    /// What the core has to know of it.
+    pub rules: AccountRules,
+    /// Routes that it serves on the gateway's web server.
+    pub routes: Option<axum::Router>,
+    /// What it was built from, to tell whether it has to be built anew.
+    settings: Arc<dyn Any + Send + Sync>,
+    origin: Option<String>,
 }
 
-impl std::fmt::Debug for Built {
+/// The accounts of a configuration by platform and name.
+pub type Accounts = BTreeMap<(Platform, AccountName), Account>;
+
+impl std::fmt::Debug for Account {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Built")
+        f.debug_struct("Account")
             .field("rules", &self.rules)
             .finish_non_exhaustive()
     }
@@ -57,16 +67,18 @@ macro_rules! platforms {
             )+]
         }
 
-        /// Builds the adapters of all configured accounts. `setup` makes what each is given.
+        /// Builds the adapters of all configured accounts. One of `before` whose settings are the same is
+        /// taken over as it is, running or not. `setup` makes what each new one is given.
         ///
         /// # Errors
         /// What is wrong in a section now, although it was right when the file was checked: a secret's file
         /// may have changed in between.
         pub fn build(
             config: &Config,
+            before: &Accounts,
             setup: impl Fn(&str, &AccountName) -> Setup,
-        ) -> Result<Built, StartError> {
-            let mut built = Built::default();
+        ) -> Result<Accounts, StartError> {
+            let mut built = Accounts::new();
             $(
                 #[cfg(feature = $feature)]
                 if let Some(node) = config.platforms.get($krate::PLATFORM) {
@@ -78,12 +90,24 @@ macro_rules! platforms {
                         let text = render_problems("agent.yaml", &problems.take());
                         return Err(StartError::Config(text));
                     }
-                    for (account, addressing, settings) in found {
-                        let adapter =
-                            $krate::build(setup($krate::PLATFORM, &account), settings);
-                        let routes: fn(&_) -> Option<axum::Router> = $routes;
-                        built.routes.extend(routes(&adapter));
-                        built.add(adapter, addressing);
+                    for (name, addressing, settings) in found {
+                        let key = (Platform::from($krate::PLATFORM), name);
+                        let setup = setup($krate::PLATFORM, &key.1);
+                        let old = before.get(&key);
+                        let account = match old.and_then(|old| old.kept(&settings, &setup)) {
+                            Some(old) => Account {
+                                rules: AccountRules { addressing, ..old.rules },
+                                ..old
+                            },
+                            None => {
+                                let origin = setup.public_origin.clone();
+                                let adapter = $krate::build(setup, settings.clone());
+                                let routes: fn(&_) -> Option<axum::Router> = $routes;
+                                let routes = routes(&adapter);
+                                Account::new(adapter, addressing, routes, settings, origin)
+                            }
+                        };
+                        built.insert(key, account);
                     }
                 }
             )+
@@ -101,21 +125,65 @@ platforms! {
         routes: |adapter: &Arc<weirgate_webchat::WebChat>| Some(adapter.router());
 }
 
-impl Built {
-    fn add(&mut self, adapter: Arc<dyn Adapter>, addressing: Addressing) {
-        let key = (adapter.platform(), adapter.account());
-        // Whether conversations are shown from the store is the same for all of an account.
-        let probe = weirgate_sdk::ConversationKey {
-            platform: key.0.clone(),
-            account: key.1.clone(),
-            conversation: "".into(),
-            thread: None,
-        };
-        let shown = adapter.capabilities(&probe).transcript;
-        self.rules
-            .insert(key.clone(), AccountRules { addressing, shown });
-        self.adapters.insert(key, adapter);
+impl Account {
+    fn new(
+        adapter: Arc<dyn Adapter>,
+        addressing: Addressing,
+        routes: Option<axum::Router>,
+        settings: impl Any + Send + Sync,
+        origin: Option<String>,
+    ) -> Self {
+        let shown = probe(&*adapter).transcript;
+        Self {
+            adapter,
+            rules: AccountRules { addressing, shown },
+            routes,
+            settings: Arc::new(settings),
+            origin,
+        }
     }
+
+    /// The account as it is, if it would be built from the same again. How the gateway is reached from
+    /// outside only matters to what is served there.
+    fn kept<S: PartialEq + 'static>(&self, settings: &S, setup: &Setup) -> Option<Self> {
+        let same = self.settings.downcast_ref::<S>() == Some(settings);
+        let reached = self.routes.is_none() || self.origin == setup.public_origin;
+        (same && reached).then(|| self.clone())
+    }
+
+    /// How often the account sends.
+    #[must_use]
+    pub fn rates(&self) -> Rates {
+        probe(&*self.adapter).rates
+    }
+}
+
+/// The adapters of all accounts.
+#[must_use]
+pub fn all(accounts: &Accounts) -> Adapters {
+    accounts
+        .iter()
+        .map(|(key, account)| (key.clone(), Arc::clone(&account.adapter)))
+        .collect()
+}
+
+/// What the core has to know of all accounts.
+#[must_use]
+pub fn rules(accounts: &Accounts) -> HashMap<(Platform, AccountName), AccountRules> {
+    accounts
+        .iter()
+        .map(|(key, account)| (key.clone(), account.rules.clone()))
+        .collect()
+}
+
+/// What an adapter says of all of its conversations alike.
+fn probe(adapter: &dyn Adapter) -> Capabilities {
+    adapter.capabilities(&ConversationKey {
+        platform: adapter.platform(),
+        account: adapter.account(),
+        conversation: "".into(),
+        thread: None,
+    })
 }
 
 /// Reports what is wrong between the accounts of a platform, which none of them shows alone.

@@ -1,44 +1,70 @@
 //! Builds the application from its configuration: store, web server, adapters, models, core.
 //!
-//! Owns what is made of the configuration only once, at a start. It runs nothing.
+//! Owns how each part is made of the configuration, and the first time that all are. It runs nothing.
 
 use std::sync::Arc;
 
+use axum::Router;
 use sha2::{Digest, Sha256};
 use tokio::task::JoinSet;
-use weirgate_sdk::{AccountName, Setup, Stopper};
+use weirgate_sdk::{AccountName, ChatModels, Setup, Stopper};
 
 use super::{
-    App, StartError,
-    adapters::{self, Built},
+    App, StartError, adapters,
     core::{Core, Parts},
+    reload::{self, Engine, Reloader, Source},
 };
 use crate::{
     agent::model::{
         Model,
-        config::{Provider, ProviderKind},
+        config::{ModelRef, Provider, ProviderKind},
         demo::Demo,
         openai::{OpenAi, OpenAiOptions},
     },
     clock::Clock,
-    config::Config,
+    config::{Config, Loaded},
+    current::Current,
     http::{self, Own, Readiness, server::Server},
     security::redact::Redactor,
     store::{
         Store,
         sqlite::{Options, SqliteStore},
     },
-    telemetry::{metrics::Exporter, traces},
+    telemetry::{logging::Logging, metrics::Exporter, traces},
 };
 
 /// How fast the demo model writes, a word.
 const DEMO_PACE: std::time::Duration = std::time::Duration::from_millis(25);
 
-pub(super) async fn build(
-    config: Config,
-    redactor: Redactor,
-    exporter: Exporter,
-) -> Result<App, StartError> {
+/// What a start needs.
+pub struct Startup {
+    /// What the configuration says, as it was read.
+    pub loaded: Loaded,
+    /// Where it comes from, to be read again.
+    pub source: Source,
+    /// What must not get out.
+    pub redactor: Redactor,
+    /// The log, whose settings follow a reload.
+    pub logging: Logging,
+    /// The metrics.
+    pub exporter: Exporter,
+}
+
+impl std::fmt::Debug for Startup {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Startup").finish_non_exhaustive()
+    }
+}
+
+pub(super) async fn build(startup: Startup) -> Result<App, StartError> {
+    let Startup {
+        loaded,
+        source,
+        redactor,
+        logging,
+        exporter,
+    } = startup;
+    let config = loaded.config.clone();
     let clock = Clock::system();
     let store: Arc<dyn Store> = SqliteStore::open(store_options(&config)).await?;
     let database = config.storage.path();
@@ -47,56 +73,53 @@ pub(super) async fn build(
             .map(|end| suffixed(&database, end))
             .into(),
     );
-    let (server, listener) =
-        Server::bind(config.http.listen)
-            .await
-            .map_err(|error| StartError::Listen {
-                address: config.http.listen,
-                error,
-            })?;
-    let models = models(&config)?;
+    let (server, listener) = bind(&config).await?;
+    let models = models(&config, None)?;
+    let chat_models = ChatModels::new(chat_models(&config));
     let secret = store.secret().await?;
     let traces = config.observability.traces.as_ref();
     let tracing = traces::install(traces, &secret, redactor.clone())
         .map_err(|error| StartError::Config(format!("observability.traces: {error}")))?;
-    let Built {
-        adapters,
-        rules,
-        routes,
-    } = adapters::build(&config, |platform, account| {
-        setup(&config, &secret, platform, account)
+    let accounts = adapters::build(&config, &adapters::Accounts::new(), |platform, account| {
+        setup(&config, &secret, &chat_models, platform, account)
     })?;
     let parts = Parts {
         store: Arc::clone(&store),
-        adapters,
-        rules,
-        models,
-        redactor,
+        adapters: adapters::all(&accounts),
+        rules: adapters::rules(&accounts),
+        models: models.iter().map(|(_, model)| Arc::clone(model)).collect(),
+        redactor: redactor.clone(),
         clock,
         random: rand::random::<f64>,
     };
     let core = Core::new(&config, parts)?;
     let readiness = Arc::new(Readiness::new(store, core.connections()));
     let core = core.start().await?;
-    let own = Own {
+    let (reloader, asks) = Reloader::new(redactor);
+    let doors = Doors {
         readiness: Arc::clone(&readiness),
-        exporter: config.observability.metrics.then_some(exporter),
-        admin_token: config.http.admin_token.clone(),
-        direct: config.http.public_url.is_none(),
+        exporter,
+        reloader: reloader.clone(),
     };
+    let routes = Arc::new(Current::new(doors.router(&config, &accounts)));
     let (http_stop, http_signal) = Stopper::new();
     let mut tasks = JoinSet::new();
-    let serves_pages = !routes.is_empty();
-    Server::serve(listener, http::router(own, routes), http_signal, &mut tasks);
-    let base = match &config.http.public_url {
-        Some(url) => url.clone(),
-        None => format!("http://{}", server.address()),
-    };
-    let greeting = if serves_pages {
-        format!("Weirgate is ready. Web chat: {base}/")
-    } else {
-        format!("Weirgate is ready. Health: {base}/readyz")
-    };
+    Server::serve(listener, Arc::clone(&routes), http_signal, &mut tasks);
+    let greeting = greeting(&config, &accounts, &server);
+    let engine = Engine::new(reload::Parts {
+        loaded,
+        source,
+        logging,
+        models,
+        chat_models,
+        account_secret: secret,
+        accounts,
+        running: Arc::clone(&core.accounts),
+        tuner: core.tuner.clone(),
+        routes,
+        doors,
+    });
+    let reloading = reload::start(engine, reloader, asks);
     Ok(App {
         core,
         readiness,
@@ -105,7 +128,50 @@ pub(super) async fn build(
         tasks,
         tracing,
         stop: http_stop,
+        reloading,
     })
+}
+
+async fn bind(config: &Config) -> Result<(Server, tokio::net::TcpListener), StartError> {
+    let address = config.http.listen;
+    let bound = Server::bind(address).await;
+    bound.map_err(|error| StartError::Listen { address, error })
+}
+
+fn greeting(config: &Config, accounts: &adapters::Accounts, server: &Server) -> String {
+    let base = match &config.http.public_url {
+        Some(url) => url.clone(),
+        None => format!("http://{}", server.address()),
+    };
+    if accounts.values().any(|account| account.routes.is_some()) {
+        format!("Weirgate is ready. Web chat: {base}/")
+    } else {
+        format!("Weirgate is ready. Health: {base}/readyz")
+    }
+}
+
+/// The gateway's own doors on the web server.
+pub(super) struct Doors {
+    readiness: Arc<Readiness>,
+    exporter: Exporter,
+    reloader: Reloader,
+}
+
+impl Doors {
+    /// All routes, as a configuration wants them.
+    pub(super) fn router(&self, config: &Config, accounts: &adapters::Accounts) -> Router {
+        let own = Own {
+            readiness: Arc::clone(&self.readiness),
+            exporter: config.observability.metrics.then(|| self.exporter.clone()),
+            admin_token: config.http.admin_token.clone(),
+            direct: config.http.public_url.is_none(),
+            reloader: self.reloader.clone(),
+        };
+        let routes = accounts
+            .values()
+            .filter_map(|account| account.routes.clone());
+        http::router(own, routes.collect())
+    }
 }
 
 fn store_options(config: &Config) -> Options {
@@ -134,23 +200,35 @@ fn wall_clock() -> i64 {
     now.map_or(0, |now| i64::try_from(now.as_millis()).unwrap_or(i64::MAX))
 }
 
-fn setup(config: &Config, secret: &[u8; 32], platform: &str, account: &AccountName) -> Setup {
+/// What the adapter of an account is given.
+pub(super) fn setup(
+    config: &Config,
+    secret: &[u8; 32],
+    models: &ChatModels,
+    platform: &str,
+    account: &AccountName,
+) -> Setup {
     // One key for each account, so that what one signs means nothing to another.
     let mut digest = Sha256::new();
     digest.update(secret);
     digest.update(platform.as_bytes());
     digest.update([0]);
     digest.update(account.as_str().as_bytes());
-    let models = config.models.chat.iter();
     Setup {
         account: account.clone(),
         secret: digest.finalize().into(),
         version: env!("CARGO_PKG_VERSION"),
         public_origin: config.http.public_url.as_deref().and_then(origin),
-        models: models
-            .map(|model| format!("{}/{}", model.provider, model.model))
-            .collect(),
+        models: models.clone(),
     }
+}
+
+/// The names of the chat models, first choice first.
+pub(super) fn chat_models(config: &Config) -> Vec<String> {
+    let models = config.models.chat.iter();
+    models
+        .map(|model| format!("{}/{}", model.provider, model.model))
+        .collect()
 }
 
 /// Scheme, host and port of an address as a browser writes an origin: in lower case and without the
@@ -168,20 +246,29 @@ fn origin(url: &str) -> Option<String> {
     (!host.is_empty()).then(|| format!("{scheme}://{host}"))
 }
 
-fn models(config: &Config) -> Result<Vec<Arc<dyn Model>>, StartError> {
-    let mut models: Vec<Arc<dyn Model>> = Vec::new();
+/// The chat models with what they were built from.
+pub(super) type Models = Vec<((ModelRef, Provider), Arc<dyn Model>)>;
+
+/// Builds the chat models. One of `before` that would be built from the same again is taken over with its
+/// connections.
+pub(super) fn models(config: &Config, before: Option<&Models>) -> Result<Models, StartError> {
+    let mut models = Models::new();
     for wanted in &config.models.chat {
         let Some(provider) = config.providers.get(&wanted.provider) else {
             let problem = format!("models.chat: no provider {}", wanted.provider);
             return Err(StartError::Config(problem));
         };
-        models.push(match provider.kind {
-            ProviderKind::Demo => Arc::new(Demo::new(DEMO_PACE)),
-            ProviderKind::OpenAi => Arc::new(
+        let source = (wanted.clone(), provider.clone());
+        let kept = before.and_then(|before| before.iter().find(|(old, _)| *old == source));
+        let model: Arc<dyn Model> = match (kept, provider.kind) {
+            (Some((_, kept)), _) => Arc::clone(kept),
+            (None, ProviderKind::Demo) => Arc::new(Demo::new(DEMO_PACE)),
+            (None, ProviderKind::OpenAi) => Arc::new(
                 OpenAi::new(openai(provider, &wanted.provider, &wanted.model))
                     .map_err(|error| StartError::Config(error.to_string()))?,
             ),
-        });
+        };
+        models.push((source, model));
     }
     Ok(models)
 }

@@ -10,33 +10,29 @@ use parking_lot::Mutex;
 use tokio::{sync::Notify, task::JoinSet, time::timeout};
 use weirgate_sdk::{AccountName, Connection, Ingress, Platform, Stop, Stopper};
 
-use super::{StartError, run_adapter, transcript::StoredTranscript, translate};
+use super::{
+    StartError, accounts::Accounts, transcript::StoredTranscript, translate, tune, tune::Tuner,
+};
 use crate::{
-    agent::{
-        Agent, Parts as AgentParts,
-        model::{Chain, Model},
-        running::Running,
-    },
+    agent::{Agent, Parts as AgentParts, model::Model, running::Running},
     clock::Clock,
     command::{Desk, desk::Connections},
     config::Config,
+    current::Current,
     directory::Directory,
     hook::Hooks,
     inbound::{
-        accept::{AccountRules, Intake, OpenEvents, Parts as IntakeParts},
+        accept::{AccountRules, Intake, IntakeRules, OpenEvents, Parts as IntakeParts},
         keying::Keying,
         notice::Notices,
         recover::recover,
         sent::{self, SentMessages},
         sweep::Sweep,
     },
-    outbound::{
-        compose::Composer,
-        deliver::{Adapters, Deliverer, Parts as DeliverParts},
-    },
+    outbound::deliver::{Adapters, Deliverer, Parts as DeliverParts},
     schedule::{
         dispatch::{Dispatch, Parts as DispatchParts},
-        fair::{Overflow, Policy},
+        fair::Policy,
         permits::ProviderPermits,
     },
     security::redact::Redactor,
@@ -51,7 +47,7 @@ const TURN_GRACE: Duration = Duration::from_secs(20);
 const SEND_GRACE: Duration = Duration::from_secs(4);
 /// How long a send that is under way then may take: longer than any adapter lets one take.
 const LAST_SEND: Duration = Duration::from_secs(16);
-/// How long adapters and the other tasks may take to end.
+/// How long the other tasks may take to end.
 const END_GRACE: Duration = Duration::from_secs(8);
 /// The longest time of [`Live::drain`]: its stages one after the other.
 pub(super) const DRAIN: Duration = TURN_GRACE
@@ -102,10 +98,7 @@ struct Shared {
     running: Arc<Running>,
     connections: Arc<Connections>,
     hooks: Hooks,
-    composer: Arc<Composer>,
-    permits: Arc<ProviderPermits>,
-    dispatch: Arc<Dispatch>,
-    deliverer: Deliverer,
+    tuner: Tuner,
 }
 
 /// A running core.
@@ -116,9 +109,12 @@ pub struct Live {
     pub deliverer: Deliverer,
     /// The connections of all accounts.
     pub connections: Arc<Connections>,
+    /// What follows the configuration.
+    pub tuner: Tuner,
+    /// The adapters that run.
+    pub accounts: Arc<tokio::sync::Mutex<Accounts>>,
     store: Arc<dyn Store>,
     tasks: JoinSet<()>,
-    adapters: JoinSet<()>,
     stops: Stops,
 }
 
@@ -126,7 +122,6 @@ pub struct Live {
 struct Stops {
     dispatch: Stopper,
     deliver: Stopper,
-    adapters: Stopper,
     intake: Stopper,
     sweep: Stopper,
 }
@@ -135,7 +130,6 @@ struct Stops {
 struct Signals {
     dispatch: Stop,
     deliver: Stop,
-    adapters: Stop,
     intake: Stop,
     sweep: Stop,
 }
@@ -151,17 +145,14 @@ impl Core {
         let Parts {
             store,
             adapters,
-            rules,
+            rules: rules_of_accounts,
             models,
             redactor,
             clock,
             random,
         } = parts;
         let redactor = Arc::new(redactor);
-        let composer =
-            Composer::new(Arc::clone(&redactor), config.output.clone()).map_err(|error| {
-                StartError::Config(format!("output.segmented.split_regex: {error}"))
-            })?;
+        let composer = tune::composer(config, &redactor)?;
         let traces = Arc::new(Traces::default());
         let directory = Arc::new(Directory::new(Arc::clone(&store)));
         let hooks = Hooks::default();
@@ -171,10 +162,7 @@ impl Core {
         let permits = Arc::new(ProviderPermits::new(clock, limiters, Arc::clone(&changed)));
         let dispatch = Arc::new(Dispatch::new(DispatchParts {
             policy: policy.clone(),
-            max_in_flight: config.flow_control.max_turns_in_flight,
-            providers: translate::chat_providers(config),
-            patience: config.error_recovery.max_backoff,
-            permits: Arc::clone(&permits),
+            pace: tune::pace(config, Arc::clone(&permits)),
             changed,
             clock,
             store: Arc::clone(&store),
@@ -192,6 +180,18 @@ impl Core {
             hooks: hooks.clone(),
             stop: signals.deliver.clone(),
         });
+        let rules = Arc::new(Current::new(tune::rules(config, models, composer, permits)));
+        let intake = Arc::new(Current::new(IntakeRules {
+            accounts: rules_of_accounts,
+            ambient: config.context.ambient.enable,
+        }));
+        let tuner = Tuner {
+            rules,
+            intake,
+            dispatch,
+            deliverer,
+            redactor,
+        };
         let shared = Shared {
             store,
             clock,
@@ -202,17 +202,12 @@ impl Core {
             running: Arc::default(),
             connections: Arc::new(Mutex::new(BTreeMap::new())),
             hooks,
-            composer: Arc::new(composer),
-            permits,
-            dispatch,
-            deliverer,
+            tuner,
         };
-        let holds_back = policy.overflow == Overflow::Block;
-        let agent = Arc::new(shared.agent(config, models, holds_back, random));
+        let agent = Arc::new(shared.agent(random));
         let notices = Arc::new(Notices::new(Arc::clone(&shared.traces), clock));
-        let ambient = config.context.ambient.enable;
-        let intake = shared.intake(&agent, &notices, rules, ambient, signals.intake.clone());
-        let sweep = shared.sweep(notices, intake.open(), config);
+        let intake = shared.intake(&agent, &notices, signals.intake.clone());
+        let sweep = shared.sweep(notices, intake.open());
         Ok(Self {
             shared,
             policy,
@@ -237,6 +232,7 @@ impl Core {
     /// The store's; nothing is left running then.
     pub async fn start(self) -> Result<Live, StoreError> {
         let shared = self.shared;
+        // What they are until they run, for whoever asks meanwhile.
         for key in self.adapters.keys() {
             shared
                 .connections
@@ -244,10 +240,10 @@ impl Core {
                 .insert(key.clone(), Connection::Waiting);
             metrics::adapter_state(&key.0, &key.1, &Connection::Waiting, false);
         }
-        let unsent = shared.deliverer.recover().await?;
+        let unsent = shared.tuner.deliverer.recover().await?;
         let recovered = recover(
             &shared.store,
-            &shared.dispatch,
+            &shared.tuner.dispatch,
             &self.agent,
             &shared.traces,
             shared.keying,
@@ -268,71 +264,60 @@ impl Core {
         let (store, sent) = (Arc::clone(&shared.store), Arc::clone(&shared.sent));
         tokio::spawn(remember_sent(store, sent));
         let runner: Arc<Agent> = Arc::clone(&self.agent);
-        tasks.spawn(Arc::clone(&shared.dispatch).run(runner, self.signals.dispatch));
+        tasks.spawn(Arc::clone(&shared.tuner.dispatch).run(runner, self.signals.dispatch));
         tasks.spawn(self.sweep.run(self.signals.sweep));
-        let mut adapters = JoinSet::new();
+        let ingress: Arc<dyn Ingress> = self.intake;
+        let mut accounts = Accounts::new(ingress, Arc::clone(&shared.connections));
         for adapter in self.adapters.into_values() {
-            let ingress: Arc<dyn Ingress> = self.intake.clone();
-            let stop = self.signals.adapters.clone();
-            adapters.spawn(run_adapter(adapter, ingress, stop));
+            accounts.start(adapter);
         }
         Ok(Live {
-            dispatch: shared.dispatch,
-            deliverer: shared.deliverer,
+            dispatch: Arc::clone(&shared.tuner.dispatch),
+            deliverer: shared.tuner.deliverer.clone(),
             connections: shared.connections,
+            tuner: shared.tuner,
+            accounts: Arc::new(tokio::sync::Mutex::new(accounts)),
             store: shared.store,
             tasks,
-            adapters,
             stops: self.stops,
         })
     }
 }
 
 impl Shared {
-    fn agent(
-        &self,
-        config: &Config,
-        models: Vec<Arc<dyn Model>>,
-        holds_back: bool,
-        random: fn() -> f64,
-    ) -> Agent {
+    fn agent(&self, random: fn() -> f64) -> Agent {
+        let Tuner {
+            rules,
+            dispatch,
+            deliverer,
+            ..
+        } = &self.tuner;
         let desk = Desk {
             version: env!("CARGO_PKG_VERSION"),
-            models: models.iter().map(|model| model.name().to_owned()).collect(),
+            rules: Arc::clone(rules),
             clock: self.clock,
             store: Arc::clone(&self.store),
             directory: Arc::clone(&self.directory),
             running: Arc::clone(&self.running),
-            dispatch: Arc::clone(&self.dispatch),
-            deliverer: self.deliverer.clone(),
+            dispatch: Arc::clone(dispatch),
+            deliverer: deliverer.clone(),
             traces: Arc::clone(&self.traces),
             connections: Arc::clone(&self.connections),
             keying: self.keying,
-            holds_back,
         };
         Agent::new(AgentParts {
-            settings: translate::settings(config),
-            deliverer: self.deliverer.clone(),
-            composer: Arc::clone(&self.composer),
-            chain: Chain::new(models, translate::recovery(config)),
-            permits: Arc::clone(&self.permits),
+            rules: Arc::clone(rules),
+            deliverer: deliverer.clone(),
             desk,
             hooks: self.hooks.clone(),
             random,
         })
     }
 
-    fn intake(
-        &self,
-        agent: &Arc<Agent>,
-        notices: &Arc<Notices>,
-        accounts: HashMap<(Platform, AccountName), AccountRules>,
-        ambient: bool,
-        stop: Stop,
-    ) -> Intake {
+    fn intake(&self, agent: &Arc<Agent>, notices: &Arc<Notices>, stop: Stop) -> Intake {
         Intake::new(IntakeParts {
             store: Arc::clone(&self.store),
-            dispatch: Arc::clone(&self.dispatch),
+            dispatch: Arc::clone(&self.tuner.dispatch),
             agent: Arc::clone(agent),
             directory: Arc::clone(&self.directory),
             traces: Arc::clone(&self.traces),
@@ -340,28 +325,26 @@ impl Shared {
             running: Arc::clone(&self.running),
             sent: Arc::clone(&self.sent),
             hooks: self.hooks.clone(),
-            accounts,
+            rules: Arc::clone(&self.tuner.intake),
             keying: self.keying,
-            ambient,
             connections: Arc::clone(&self.connections),
             transcript: Arc::new(StoredTranscript {
                 store: Arc::clone(&self.store),
-                redactor: Arc::clone(self.composer.redactor()),
+                redactor: Arc::clone(&self.tuner.redactor),
             }),
             clock: self.clock,
             stop,
         })
     }
 
-    fn sweep(&self, notices: Arc<Notices>, open: OpenEvents, config: &Config) -> Sweep {
+    fn sweep(&self, notices: Arc<Notices>, open: OpenEvents) -> Sweep {
         Sweep {
             notices,
-            dispatch: Arc::clone(&self.dispatch),
+            dispatch: Arc::clone(&self.tuner.dispatch),
             store: Arc::clone(&self.store),
             directory: Arc::clone(&self.directory),
-            composer: Arc::clone(&self.composer),
-            deliverer: self.deliverer.clone(),
-            language: translate::language(config),
+            rules: Arc::clone(&self.tuner.rules),
+            deliverer: self.tuner.deliverer.clone(),
             open,
             clock: self.clock,
         }
@@ -386,8 +369,7 @@ impl Live {
         self.stops.deliver.stop();
         let _ = timeout(LAST_SEND, self.deliverer.drained()).await;
         // Adapters end before the intake: what they still read on the way out is journaled.
-        self.stops.adapters.stop();
-        let _ = timeout(END_GRACE, ended(&mut self.adapters)).await;
+        self.accounts.lock().await.end_all().await;
         self.stops.intake.stop();
         self.stops.sweep.stop();
         let _ = timeout(END_GRACE, ended(&mut self.tasks)).await;
@@ -423,20 +405,17 @@ pub(super) async fn ended(tasks: &mut JoinSet<()>) {
 fn signals() -> (Stops, Signals) {
     let (dispatch, dispatch_signal) = Stopper::new();
     let (deliver, deliver_signal) = Stopper::new();
-    let (adapters, adapters_signal) = Stopper::new();
     let (intake, intake_signal) = Stopper::new();
     let (sweep, sweep_signal) = Stopper::new();
     let stops = Stops {
         dispatch,
         deliver,
-        adapters,
         intake,
         sweep,
     };
     let signals = Signals {
         dispatch: dispatch_signal,
         deliver: deliver_signal,
-        adapters: adapters_signal,
         intake: intake_signal,
         sweep: sweep_signal,
     };

@@ -45,6 +45,17 @@ pub(super) fn chat_providers(config: &Config) -> Vec<String> {
     providers
 }
 
+/// Whether the provider is the same service with the same key in both configurations: what its limiter
+/// learned still holds.
+pub(super) fn same_service(one: &Config, other: &Config, id: &str) -> bool {
+    match (one.providers.get(id), other.providers.get(id)) {
+        (Some(one), Some(other)) => {
+            (one.kind, &one.base_url, &one.api_key) == (other.kind, &other.base_url, &other.api_key)
+        }
+        _ => false,
+    }
+}
+
 pub(super) fn limiters(config: &Config) -> Vec<(String, LimiterPolicy)> {
     let FlowControl { mode, auto, .. } = &config.flow_control;
     let policy = |provider: &Provider| LimiterPolicy {

@@ -6,18 +6,13 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::{complain, environment, say};
 use crate::{
-    app::{App, adapters},
-    clock::Zone,
+    app::{App, Startup, adapters, log, reload::Source},
     config::{self, Config, EXIT_CONFIG},
     security::redact::{Redactor, Secret, Warning},
-    telemetry::{
-        config::LogFormat,
-        logging::Logging,
-        metrics::{self, Exporter},
-    },
+    telemetry::{config::LogFormat, logging::Logging, metrics},
 };
 
-/// Runs the gateway until SIGTERM or SIGINT.
+/// Runs the gateway until SIGTERM or SIGINT. SIGHUP makes it read its configuration again.
 pub(super) fn run(file: Option<&Path>) -> ExitCode {
     let logging = match Logging::init(LogFormat::Text, "info") {
         Ok(logging) => logging,
@@ -26,22 +21,21 @@ pub(super) fn run(file: Option<&Path>) -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let loaded = config::load(file, &environment, &adapters::known());
-    let (config, warnings) = match loaded {
+    let source = Source {
+        environment,
+        platforms: adapters::known,
+    };
+    let loaded = match config::load_whole(file, &environment, &adapters::known()) {
         Ok(loaded) => loaded,
         Err(error) => {
             complain(&error.to_string());
             return ExitCode::from(EXIT_CONFIG);
         }
     };
-    let redactor = redactor(&config);
+    let config = &loaded.config;
+    let redactor = redactor(config);
     logging.set_redactor(redactor.clone());
-    let log = &config.observability.log;
-    if let Err(error) = logging.configure(log.format, &log.level) {
-        complain(&error.to_string());
-        return ExitCode::from(EXIT_CONFIG);
-    }
-    if let Err(error) = set_up(&logging, &config) {
+    if let Err(error) = log::set_up(&logging, config, &environment) {
         complain(&error);
         return ExitCode::from(EXIT_CONFIG);
     }
@@ -49,8 +43,9 @@ pub(super) fn run(file: Option<&Path>) -> ExitCode {
         || "agent.yaml".to_owned(),
         |path| path.display().to_string(),
     );
-    for warning in warnings {
-        tracing::warn!("{}", config::render_problems(&file, &[warning]));
+    for warning in &loaded.warnings {
+        let warning = std::slice::from_ref(warning);
+        tracing::warn!("{}", config::render_problems(&file, warning));
     }
     let exporter = metrics::install();
     exporter.set_redactor(redactor.clone());
@@ -68,56 +63,33 @@ pub(super) fn run(file: Option<&Path>) -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let code = runtime.block_on(serve(config, redactor, exporter, &logging));
+    let startup = Startup {
+        loaded,
+        source,
+        redactor,
+        logging: logging.clone(),
+        exporter,
+    };
+    let code = runtime.block_on(serve(startup, &logging));
     // What is still running had its grace time.
     runtime.shutdown_timeout(Duration::from_millis(100));
     logging.finish();
     code
 }
 
-/// Zone and file of the log.
-fn set_up(logging: &Logging, config: &Config) -> Result<(), String> {
-    let zone = match &config.timezone {
-        Some(zone) => zone.clone(),
-        None => {
-            let variable = environment("TZ");
-            Zone::of_variable(variable.as_deref()).ok_or_else(|| {
-                let value = variable.unwrap_or_default();
-                format!(
-                    "the variable TZ names no time zone: {value:?}\n  \
-                     hint: set it to a name such as Asia/Shanghai, or set timezone in agent.yaml"
-                )
-            })?
-        }
-    };
-    logging.set_zone(zone);
-    let file = config.observability.log.file.as_ref();
-    logging.set_file(file).map_err(|error| {
-        let path = file.map_or_else(String::new, |file| file.path.display().to_string());
-        format!(
-            "the log file {path} cannot be opened (observability.log.file.path): {error}\n  \
-             hint: give its folder to the user that runs the gateway, or take the key away"
-        )
-    })
-}
-
-async fn serve(
-    config: Config,
-    redactor: Redactor,
-    exporter: Exporter,
-    logging: &Logging,
-) -> ExitCode {
-    let (mut term, mut interrupt) = match (
+async fn serve(startup: Startup, logging: &Logging) -> ExitCode {
+    let (mut term, mut interrupt, mut hangup) = match (
         signal(SignalKind::terminate()),
         signal(SignalKind::interrupt()),
+        signal(SignalKind::hangup()),
     ) {
-        (Ok(term), Ok(interrupt)) => (term, interrupt),
-        (Err(error), _) | (_, Err(error)) => {
+        (Ok(term), Ok(interrupt), Ok(hangup)) => (term, interrupt, hangup),
+        (Err(error), _, _) | (_, Err(error), _) | (_, _, Err(error)) => {
             complain(&format!("signals cannot be received: {error}"));
             return ExitCode::FAILURE;
         }
     };
-    let mut app = match App::start(config, redactor, exporter).await {
+    let mut app = match App::start(startup).await {
         Ok(app) => app,
         Err(error) => {
             tracing::error!(%error, "the gateway could not be started");
@@ -136,6 +108,7 @@ async fn serve(
                 tracing::error!("a part of the gateway ended by a fault; stopping");
                 break ExitCode::FAILURE;
             }
+            Some(()) = hangup.recv() => app.reload(),
             _ = summaries.tick() => logging.summarise(),
         }
     };

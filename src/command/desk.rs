@@ -9,9 +9,10 @@ use parking_lot::Mutex;
 use weirgate_sdk::{AccountName, Connection, Platform, Timestamp};
 
 use crate::{
-    agent::running::Running,
+    agent::{rules::Rules, running::Running},
     clock::Clock,
     command::Site,
+    current::Current,
     directory::Directory,
     i18n::StatusFacts,
     inbound::{
@@ -37,8 +38,8 @@ const PAGE: usize = 256;
 pub struct Desk {
     /// The gateway's version.
     pub version: &'static str,
-    /// The chat models, first choice first.
-    pub models: Vec<String>,
+    /// What the configuration says, for the names of the chat models.
+    pub rules: Arc<Current<Rules>>,
     /// The clock.
     pub clock: Clock,
     /// The store.
@@ -57,8 +58,6 @@ pub struct Desk {
     pub connections: Arc<Connections>,
     /// How messages are sorted into queues.
     pub keying: Keying,
-    /// Full queues leave messages in the store (`overflow_strategy: block`).
-    pub holds_back: bool,
 }
 
 impl std::fmt::Debug for Desk {
@@ -92,7 +91,7 @@ impl Desk {
             own_waiting: self.own_waiting(account, conversation, person),
             running: self.running.len(),
             unsent: self.deliverer.unsent(),
-            models: self.models.clone(),
+            models: self.models(),
             accounts: accounts.iter().map(account_line).collect(),
         }
     }
@@ -128,7 +127,8 @@ impl Desk {
         // What is not in the queue was taken by a turn, or is held back in the store.
         let waits = |id: i64| {
             id < before
-                && (self.dispatch.remove(&key, id) || self.holds_back && !self.running.has(id))
+                && (self.dispatch.remove(&key, id)
+                    || self.dispatch.holds(&key, id) && !self.running.has(id))
         };
         let (mut after, mut dropped) = (0, Vec::new());
         loop {
@@ -196,6 +196,13 @@ impl Desk {
     /// The store's.
     pub async fn preference(&self, person: i64, key: &str) -> Result<Option<String>, StoreError> {
         self.directory.preference(person, key).await
+    }
+
+    /// The chat models, first choice first.
+    fn models(&self) -> Vec<String> {
+        let rules = self.rules.get();
+        let models = rules.chain.models().iter();
+        models.map(|model| model.name().to_owned()).collect()
     }
 
     fn key(&self, account: u32, conversation: i64, person: i64) -> QueueKey {

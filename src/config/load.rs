@@ -14,6 +14,7 @@ use super::{
     Config, Environment, KnownPlatform,
     expand::{self, expand, expand_text},
     parse::{MAX_BYTES, parse},
+    reload::Written,
     report::render_problems,
 };
 use crate::store::config::Storage;
@@ -23,8 +24,8 @@ pub const EXIT_CONFIG: u8 = 78;
 
 /// The variable that names the file.
 const CONFIG_VARIABLE: &str = "WEIRGATE_CONFIG";
-/// The file in the working directory.
-const CONFIG_FILE: &str = "agent.yaml";
+/// The file that is looked for in the working directory.
+pub const CONFIG_FILE: &str = "agent.yaml";
 /// What stands for the file's name when there is none.
 pub(super) const BUILT_IN: &str = "built-in defaults";
 /// Largest file that a `*_file` key may name, in bytes.
@@ -47,6 +48,17 @@ impl fmt::Display for LoadError {
 
 impl std::error::Error for LoadError {}
 
+/// A configuration with what belongs to its reading.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// What it says.
+    pub config: Config,
+    /// What is odd about it.
+    pub warnings: Vec<Problem>,
+    /// What is written in the file, key by key.
+    pub written: Written,
+}
+
 /// Loads the configuration: the file at `path`, else the one that `WEIRGATE_CONFIG` names, else
 /// `agent.yaml` in the working directory, else the built-in defaults. `platforms` are those of this
 /// build. Gives the configuration and the warnings.
@@ -58,7 +70,52 @@ pub fn load(
     env: &Environment<'_>,
     platforms: &[KnownPlatform],
 ) -> Result<(Config, Vec<Problem>), LoadError> {
+    load_whole(path, env, platforms).map(|loaded| (loaded.config, loaded.warnings))
+}
+
+/// Like [`load()`], with everything that a later reload is compared with.
+///
+/// # Errors
+/// Everything that is wrong, in one go.
+pub fn load_whole(
+    path: Option<&Path>,
+    env: &Environment<'_>,
+    platforms: &[KnownPlatform],
+) -> Result<Loaded, LoadError> {
     let file = find(path, env, Path::new(CONFIG_FILE));
+    read_whole(file, env, platforms, false)
+}
+
+/// Loads the configuration of a running gateway again: from the `file` that it has, or, if it runs with the
+/// built-in defaults, from where one may stand meanwhile. An empty file is refused: as a rule it is one that
+/// is being written.
+///
+/// # Errors
+/// Everything that is wrong, in one go.
+pub fn load_again(
+    file: Option<&Path>,
+    env: &Environment<'_>,
+    platforms: &[KnownPlatform],
+) -> Result<Loaded, LoadError> {
+    let file = find(file, env, Path::new(CONFIG_FILE));
+    if let Some(file) = &file
+        && fs::metadata(file).is_ok_and(|known| !known.is_file())
+    {
+        let kind = Kind::Invalid("is not a file that can be read twice".to_owned());
+        return Err(LoadError {
+            file: file_name(Some(file)),
+            problems: vec![Problem::error("", None, kind)],
+        });
+    }
+    read_whole(file, env, platforms, true)
+}
+
+fn read_whole(
+    file: Option<PathBuf>,
+    env: &Environment<'_>,
+    platforms: &[KnownPlatform],
+    again: bool,
+) -> Result<Loaded, LoadError> {
     let problems = problems(file.as_deref());
     let root = match &file {
         Some(file) => read_file(file, MAX_BYTES)
@@ -67,11 +124,25 @@ pub fn load(
             .and_then(|text| tree(&text, env, &problems)),
         None => Some(Node::new(Value::Null)),
     };
-    let config = root.map(|root| from_tree(&root, env, platforms, &problems));
+    let empty = |root: &Node| file.is_some() && root.value == Value::Null;
+    if again && root.as_ref().is_some_and(empty) {
+        let kind = Kind::Invalid("the file is empty".to_owned());
+        let hint = "write at least one key, such as language: auto";
+        problems.push(Problem::error("", Some(Place::START), kind).hint(hint));
+    }
+    let config = root.map(|root| {
+        let config = from_tree(&root, env, platforms, &problems);
+        let written = Written::new(&root, &config.secrets);
+        (config, written)
+    });
     let failed = problems.has_errors();
     let found = problems.take();
     match config {
-        Some(config) if !failed => Ok((Config { file, ..config }, found)),
+        Some((config, written)) if !failed => Ok(Loaded {
+            config: Config { file, ..config },
+            warnings: found,
+            written,
+        }),
         _ => Err(LoadError {
             file: file_name(file.as_deref()),
             problems: found,

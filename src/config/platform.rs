@@ -49,7 +49,7 @@ pub(super) fn read(top: &mut Fields<'_>, known: &[KnownPlatform]) -> BTreeMap<St
             .collect();
     };
     let mut nodes = BTreeMap::new();
-    for (name, setting) in all.map().unwrap_or_default() {
+    for (name, setting) in all.map_of(&names).unwrap_or_default() {
         if !platform_name(name, &setting, &names) {
             continue;
         }

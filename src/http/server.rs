@@ -5,8 +5,11 @@
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
-use axum::{Extension, Router, extract::ConnectInfo};
-use hyper::server::conn::http1;
+use axum::{Router, extract::ConnectInfo};
+use hyper::{
+    server::conn::http1,
+    service::{Service as _, service_fn},
+};
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
     service::TowerToHyperService,
@@ -18,6 +21,8 @@ use tokio::{
 };
 use tokio_util::task::TaskTracker;
 use weirgate_sdk::Stop;
+
+use crate::current::Current;
 
 /// Connections at once; a further one is closed at once.
 const MAX_CONNECTIONS: usize = 4_096;
@@ -51,13 +56,19 @@ impl Server {
         self.address
     }
 
-    /// Serves until `stop`, and then until the requests under way are answered.
-    pub fn serve(listener: TcpListener, routes: Router, stop: Stop, tasks: &mut JoinSet<()>) {
+    /// Serves until `stop`, and then until the requests under way are answered. Each request goes by the
+    /// routes that are there when it comes.
+    pub fn serve(
+        listener: TcpListener,
+        routes: Arc<Current<Router>>,
+        stop: Stop,
+        tasks: &mut JoinSet<()>,
+    ) {
         tasks.spawn(accept(listener, routes, stop));
     }
 }
 
-async fn accept(listener: TcpListener, routes: Router, stop: Stop) {
+async fn accept(listener: TcpListener, routes: Arc<Current<Router>>, stop: Stop) {
     let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let connections = TaskTracker::new();
     loop {
@@ -76,7 +87,7 @@ async fn accept(listener: TcpListener, routes: Router, stop: Stop) {
         let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
             continue;
         };
-        let (routes, stop) = (routes.clone(), stop.clone());
+        let (routes, stop) = (Arc::clone(&routes), stop.clone());
         connections.spawn(async move {
             let _place = place;
             serve(stream, peer, routes, stop).await;
@@ -86,10 +97,13 @@ async fn accept(listener: TcpListener, routes: Router, stop: Stop) {
     connections.wait().await;
 }
 
-async fn serve(stream: TcpStream, peer: SocketAddr, routes: Router, stop: Stop) {
+async fn serve(stream: TcpStream, peer: SocketAddr, routes: Arc<Current<Router>>, stop: Stop) {
     // Small frames are what a chat is made of.
     let _ = stream.set_nodelay(true);
-    let service = TowerToHyperService::new(routes.layer(Extension(ConnectInfo(peer))));
+    let service = service_fn(move |mut request| {
+        request.extensions_mut().insert(ConnectInfo(peer));
+        TowerToHyperService::new(Router::clone(&routes.get())).call(request)
+    });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIMEOUT)

@@ -33,6 +33,7 @@ use crate::{
     agent::Agent,
     clock::{Clock, Tick},
     command::desk::Connections,
+    current::Current,
     directory::Directory,
     hook::Hooks,
     reason::Reason,
@@ -63,6 +64,15 @@ pub struct AccountRules {
     pub shown: bool,
 }
 
+/// What the configuration says of acceptance.
+#[derive(Debug, Default)]
+pub struct IntakeRules {
+    /// The rules of each account; batches of others are not taken.
+    pub accounts: HashMap<(Platform, AccountName), AccountRules>,
+    /// Unaddressed messages are kept as context.
+    pub ambient: bool,
+}
+
 /// What acceptance is made of.
 pub struct Parts {
     /// The journal.
@@ -83,12 +93,10 @@ pub struct Parts {
     pub sent: Arc<SentMessages>,
     /// Plug-ins.
     pub hooks: Hooks,
-    /// The rules of each account.
-    pub accounts: HashMap<(Platform, AccountName), AccountRules>,
+    /// What the configuration says; each batch takes what is there when it comes.
+    pub rules: Arc<Current<IntakeRules>>,
     /// How messages are sorted into queues.
     pub keying: Keying,
-    /// Unaddressed messages are kept as context.
-    pub ambient: bool,
     /// The connections of all accounts.
     pub connections: Arc<Connections>,
     /// Past messages for adapters that show them.
@@ -245,11 +253,8 @@ impl Shared {
             events,
             cursor,
         } = batch;
-        let Some(rules) = self
-            .parts
-            .accounts
-            .get(&(platform.clone(), account.clone()))
-        else {
+        let all = self.parts.rules.get();
+        let Some(rules) = all.accounts.get(&(platform.clone(), account.clone())) else {
             slot.resolve(Err(NotAccepted::Store(format!(
                 "no account {platform}/{account}"
             ))));
@@ -259,7 +264,8 @@ impl Shared {
         let mut messages = Vec::with_capacity(events.len());
         let mut ambient = Vec::new();
         for event in events {
-            let step = self.plan(event, rules, &mut messages, &mut ambient);
+            let keep = all.ambient.then_some(&mut ambient);
+            let step = self.plan(event, rules, &mut messages, keep);
             metrics::event(&platform, outcome_name(&step));
             steps.push(step);
         }

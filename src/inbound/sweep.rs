@@ -12,12 +12,14 @@ use super::{
     notice::{Notices, Report, Subject},
 };
 use crate::{
+    agent::rules::Rules,
     clock::Clock,
     command::lang,
+    current::Current,
     directory::Directory,
     i18n::{Language, Text},
     outbound::{
-        compose::{Addressee, Composer, Draft},
+        compose::{Addressee, Draft},
         deliver::Deliverer,
         outbox::Reply,
         strategy::Strategy,
@@ -41,12 +43,10 @@ pub struct Sweep {
     pub store: Arc<dyn Store>,
     /// Keys and preferences.
     pub directory: Arc<Directory>,
-    /// Who composes notices.
-    pub composer: Arc<Composer>,
+    /// How notices are composed, and the language unless a person chose his own.
+    pub rules: Arc<Current<Rules>>,
     /// Who delivers them.
     pub deliverer: Deliverer,
-    /// The language, unless a person chose his own.
-    pub language: Option<Language>,
     /// Events that are handed in and not yet durable.
     pub open: OpenEvents,
     /// The clock.
@@ -207,7 +207,8 @@ impl Sweep {
         };
         let shown = adapter.capabilities(&key).transcript;
         let full = Some(Strategy::Full);
-        let body = self
+        let rules = self.rules.get();
+        let body = rules
             .composer
             .compose(draft, to, &*adapter, &key, full, &mut || 0.0);
         Ok(body.map(|body| Notice { key, body, shown }))
@@ -218,7 +219,7 @@ impl Sweep {
         let tag = self.directory.preference(person, lang::KEY).await?;
         let language = tag
             .and_then(|tag| Language::from_tag(&tag))
-            .or(self.language)
+            .or_else(|| self.rules.get().settings.language)
             .or_else(|| self.directory.spoken(person))
             .or_else(|| last.and_then(|body| Language::of_text(&body::own_text(body))));
         Ok(language.unwrap_or(Language::Zh))

@@ -192,7 +192,11 @@ impl Output {
     /// Reads the section. `shipped` is what holds for platforms that the file does not name; a platform
     /// that is not one of `platforms` draws a warning.
     #[must_use]
-    pub fn read(mut fields: Fields<'_>, platforms: &[&str], shipped: &PlatformAdaptation) -> Self {
+    pub fn read<'a>(
+        mut fields: Fields<'a>,
+        platforms: &[&'a str],
+        shipped: &PlatformAdaptation,
+    ) -> Self {
         let default = Self::default();
         let unknown = [("hold", OnUnknown::Hold), ("resend", OnUnknown::Resend)];
         let read = Self {
@@ -313,18 +317,23 @@ fn random_interval(setting: &Setting<'_>) -> Option<RandomInterval> {
 
 impl PlatformAdaptation {
     /// Reads the section over what is shipped.
-    pub fn read(mut fields: Fields<'_>, platforms: &[&str], shipped: Self) -> Self {
+    pub fn read<'a>(mut fields: Fields<'a>, platforms: &[&'a str], shipped: Self) -> Self {
         let Self {
             mut strategy_by_platform,
             mut max_length_by_platform,
         } = shipped;
-        for (platform, setting) in fields.map("strategy_by_platform") {
+        let mut of = |key| {
+            let all = fields.get(key);
+            let all = all.and_then(|all| all.map_of(platforms));
+            all.unwrap_or_default()
+        };
+        for (platform, setting) in of("strategy_by_platform") {
             warn_unless_known(platform, &setting, platforms);
             if let Some(strategy) = PlatformStrategy::read(&setting) {
                 strategy_by_platform.insert(platform.to_owned(), strategy);
             }
         }
-        for (platform, setting) in fields.map("max_length_by_platform") {
+        for (platform, setting) in of("max_length_by_platform") {
             warn_unless_known(platform, &setting, platforms);
             if let Some(length) = setting
                 .u64(1..=1_000_000)
@@ -355,11 +364,13 @@ fn warn_unless_known(platform: &str, setting: &Setting<'_>, platforms: &[&str]) 
 impl PlatformStrategy {
     fn read(setting: &Setting<'_>) -> Option<Self> {
         if !setting.is_map() {
-            let both = Some(setting.choice(&Strategy::WORDS)?);
-            return Some(Self {
-                private: both,
-                group: both,
-            });
+            let both = setting.choice(&Strategy::WORDS);
+            if !setting.describes() {
+                return both.map(|both| Self {
+                    private: Some(both),
+                    group: Some(both),
+                });
+            }
         }
         let mut fields = setting.fields();
         let mut one = |key| {

@@ -21,8 +21,8 @@ use parking_lot::Mutex;
 use tokio::runtime::Handle;
 use tokio_util::task::TaskTracker;
 use weirgate_sdk::{
-    AccountName, Adapter, Capabilities, ConversationKey, Platform, ReplyTarget, Stop, UserKey,
-    answer::Format,
+    AccountName, Adapter, Capabilities, ConversationKey, Platform, Rates, ReplyTarget, Stop,
+    UserKey, answer::Format,
 };
 
 use super::{
@@ -34,6 +34,7 @@ use super::{
 };
 use crate::{
     clock::{Clock, Tick, micros},
+    current::Current,
     directory::Directory,
     hook::Hooks,
     inbound::sent::SentMessages,
@@ -84,13 +85,13 @@ pub struct Parts {
 
 struct Shared {
     store: Arc<dyn Store>,
-    adapters: Adapters,
+    adapters: Current<Adapters>,
     directory: Arc<Directory>,
     traces: Arc<Traces>,
     clock: Clock,
     redactor: Arc<Redactor>,
     sent: Arc<SentMessages>,
-    output: Output,
+    output: Current<Output>,
     hooks: Hooks,
     outbox: Outbox,
     governors: Mutex<HashMap<(Platform, AccountName), Governor>>,
@@ -138,13 +139,13 @@ impl Deliverer {
         let outbox = Outbox::new(output.buffer.max_size, output.buffer.overflow_strategy);
         let shared = Shared {
             store,
-            adapters,
+            adapters: Current::new(adapters),
             directory,
             traces,
             clock,
             redactor,
             sent,
-            output,
+            output: Current::new(output),
             hooks,
             outbox,
             governors: Mutex::default(),
@@ -162,10 +163,28 @@ impl Deliverer {
     /// The adapter of a conversation, if its account is still configured.
     #[must_use]
     pub fn adapter(&self, key: &ConversationKey) -> Option<Arc<dyn Adapter>> {
+        self.shared.adapter(key)
+    }
+
+    /// Takes over reloaded settings of output, for replies on their way too.
+    pub fn set_output(&self, output: Output) {
+        let buffer = &output.buffer;
         self.shared
-            .adapters
-            .get(&(key.platform.clone(), key.account.clone()))
-            .cloned()
+            .outbox
+            .set_limits(buffer.max_size, buffer.overflow_strategy);
+        self.shared.output.set(output);
+    }
+
+    /// Delivers through these adapters from the next try on. A reply of an account that is not among them
+    /// is given up. `rates` are those of accounts whose pace may have changed.
+    pub fn set_adapters(&self, adapters: Adapters, rates: Vec<((Platform, AccountName), Rates)>) {
+        self.shared.adapters.set(adapters);
+        let mut governors = self.shared.governors.lock();
+        for (account, rates) in rates {
+            if let Some(governor) = governors.get_mut(&account) {
+                governor.set_rates(rates);
+            }
+        }
     }
 
     /// Replies that are not sent yet.
@@ -268,6 +287,11 @@ impl Shared {
         self.rested.notify_waiters();
     }
 
+    fn adapter(&self, key: &ConversationKey) -> Option<Arc<dyn Adapter>> {
+        let account = (key.platform.clone(), key.account.clone());
+        self.adapters.get().get(&account).cloned()
+    }
+
     async fn drop_reply(&self, reply: Reply) {
         self.note(reply.turn, reply.id, Reason::ReplyDropped);
         Queue::Outbound.dropped(Reason::ReplyDropped, 1);
@@ -277,15 +301,6 @@ impl Shared {
     }
 
     async fn deliver(self: &Arc<Self>, reply: &mut Reply) -> End {
-        let key = (reply.key.platform.clone(), reply.key.account.clone());
-        let Some(adapter) = self.adapters.get(&key).cloned() else {
-            tracing::warn!(reply = reply.id, conversation = %reply.key.encode(),
-                "no account is configured for this conversation; the reply is given up");
-            self.note(reply.turn, reply.id, Reason::SendGone);
-            self.settle(reply.id, reply.part, failed(Reason::SendGone))
-                .await;
-            return End::Settled;
-        };
         let texts = part_texts(&reply.body);
         let mut frozen: Tick = 0;
         let mut doubtful = reply.doubtful;
@@ -294,13 +309,6 @@ impl Shared {
             .enumerate()
             .skip(usize::try_from(reply.part).unwrap_or(0))
         {
-            let part = attempt::Part {
-                adapter: &*adapter,
-                reply,
-                text,
-                index: u32::try_from(index).unwrap_or(u32::MAX),
-                count: u32::try_from(texts.len()).unwrap_or(u32::MAX),
-            };
             let pause = self
                 .clock
                 .tick()
@@ -308,7 +316,23 @@ impl Shared {
             if index > 0 && !self.sleep_until(pause).await {
                 return End::Stopped;
             }
-            match self.send_part(&part, &mut frozen, doubtful).await {
+            // Looked up for each part: a reload may have put another one in its place.
+            let Some(adapter) = self.adapter(&reply.key) else {
+                tracing::warn!(reply = reply.id, conversation = %reply.key.encode(),
+                    "no account is configured for this conversation; the reply is given up");
+                self.note(reply.turn, reply.id, Reason::SendGone);
+                let part = u32::try_from(index).unwrap_or(u32::MAX);
+                self.settle(reply.id, part, failed(Reason::SendGone)).await;
+                return End::Settled;
+            };
+            let mut part = attempt::Part {
+                adapter,
+                reply,
+                text,
+                index: u32::try_from(index).unwrap_or(u32::MAX),
+                count: u32::try_from(texts.len()).unwrap_or(u32::MAX),
+            };
+            match self.send_part(&mut part, &mut frozen, doubtful).await {
                 attempt::Outcome::Delivered => {}
                 attempt::Outcome::Doubtful => doubtful = true,
                 attempt::Outcome::GivenUp => {
@@ -339,7 +363,7 @@ impl Shared {
         self.forgive(reply.conversation, before);
         loop {
             let age = self.clock.tick().saturating_sub(reply.since.max(reply.due));
-            if !begun && age.saturating_sub(*frozen) > micros(self.output.buffer.max_age) {
+            if !begun && age.saturating_sub(*frozen) > micros(self.output.get().buffer.max_age) {
                 return Err(Held::Expired);
             }
             let taken = self.with_governor(&reply.key, capabilities, |governor, now| {

@@ -31,6 +31,18 @@ pub struct Governor {
     sweep_at: usize,
 }
 
+/// The rates of the account and of each conversation.
+fn pair(rates: Rates) -> (Rate, Rate) {
+    let rate = |per_second, burst: u32| Rate {
+        per_second,
+        burst: burst.max(1),
+    };
+    (
+        rate(rates.account, rates.account_burst),
+        rate(rates.conversation, rates.conversation_burst),
+    )
+}
+
 /// Why a send has to wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wait {
@@ -44,17 +56,19 @@ impl Governor {
     /// A budget with these rates, full.
     #[must_use]
     pub fn new(rates: Rates) -> Self {
-        let rate = |per_second, burst: u32| Rate {
-            per_second,
-            burst: burst.max(1),
-        };
+        let (account_rate, conversation_rate) = pair(rates);
         Self {
-            account_rate: rate(rates.account, rates.account_burst),
-            conversation_rate: rate(rates.conversation, rates.conversation_burst),
+            account_rate,
+            conversation_rate,
             account: Budget::default(),
             conversations: HashMap::new(),
             sweep_at: SWEEP_AT,
         }
+    }
+
+    /// Takes over other rates. What was spent and what the platform demanded stays.
+    pub fn set_rates(&mut self, rates: Rates) {
+        (self.account_rate, self.conversation_rate) = pair(rates);
     }
 
     /// Takes a token for a send into a conversation.

@@ -8,7 +8,7 @@ use std::{
     sync::Arc,
 };
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use tokio::sync::oneshot;
 use weirgate_sdk::ConversationKey;
 
@@ -59,11 +59,17 @@ pub struct Pushed {
     pub overflow: Option<Reply>,
 }
 
+/// How much may wait for one conversation, and what gives way.
+#[derive(Debug, Clone, Copy)]
+struct Limits {
+    max_size: usize,
+    overflow: OverflowStrategy,
+}
+
 /// The queues of all conversations.
 #[derive(Debug)]
 pub struct Outbox {
-    max_size: usize,
-    overflow: OverflowStrategy,
+    limits: RwLock<Limits>,
     queues: Mutex<HashMap<i64, Queue>>,
 }
 
@@ -72,19 +78,24 @@ impl Outbox {
     #[must_use]
     pub fn new(max_size: usize, overflow: OverflowStrategy) -> Self {
         Self {
-            max_size,
-            overflow,
+            limits: RwLock::new(Limits { max_size, overflow }),
             queues: Mutex::default(),
         }
     }
 
+    /// Changes the bounds. What waits beyond a smaller one stays, and gives way to what comes.
+    pub fn set_limits(&self, max_size: usize, overflow: OverflowStrategy) {
+        *self.limits.write() = Limits { max_size, overflow };
+    }
+
     /// Appends a reply.
     pub fn push(&self, reply: Reply) -> Pushed {
+        let limits = *self.limits.read();
         let mut queues = self.queues.lock();
         let queue = queues.entry(reply.conversation).or_default();
         let mut overflow = None;
-        if queue.waiting.len() >= self.max_size {
-            overflow = match self.overflow {
+        if queue.waiting.len() >= limits.max_size {
+            overflow = match limits.overflow {
                 OverflowStrategy::DropNewest => {
                     return Pushed {
                         start: false,
@@ -105,10 +116,11 @@ impl Outbox {
     /// The next reply of a conversation for the one who works on it. `None` ends the work: a later push
     /// asks for somebody new.
     pub fn take(&self, conversation: i64) -> Option<Reply> {
+        let most = self.limits.read().max_size;
         let mut queues = self.queues.lock();
         let next = queues.get_mut(&conversation).and_then(|queue| {
             let next = queue.waiting.pop_front();
-            if queue.waiting.len() * 2 < self.max_size.max(2) {
+            if queue.waiting.len() * 2 < most.max(2) {
                 for told in queue.wanting_room.drain(..) {
                     // Who no longer waits does not mind.
                     let _ = told.send(());
@@ -137,9 +149,10 @@ impl Outbox {
     /// `None` if the queue of a conversation is less than half full; else what tells when it is.
     #[must_use]
     pub fn room(&self, conversation: i64) -> Option<oneshot::Receiver<()>> {
+        let most = self.limits.read().max_size;
         let mut queues = self.queues.lock();
         let queue = queues.get_mut(&conversation)?;
-        if queue.waiting.len() * 2 < self.max_size.max(2) {
+        if queue.waiting.len() * 2 < most.max(2) {
             return None;
         }
         queue.wanting_room.retain(|told| !told.is_closed());
@@ -229,6 +242,11 @@ mod tests {
         oldest.push(reply(3, 7));
         let pushed = oldest.push(reply(4, 7));
         assert_eq!(pushed.overflow.map(|dropped| dropped.id), Some(2));
+
+        oldest.set_limits(1, OverflowStrategy::DropNewest);
+        assert_eq!(oldest.waiting(), 2, "what waits stays");
+        let pushed = oldest.push(reply(5, 7));
+        assert_eq!(pushed.overflow.map(|dropped| dropped.id), Some(5));
 
         let newest = Outbox::new(1, OverflowStrategy::DropNewest);
         newest.push(reply(1, 7));

@@ -28,10 +28,12 @@ impl Permissions {
     /// Reads the section. An owner on a platform that is not one of `platforms` is an error: nobody
     /// would notice that he is none.
     #[must_use]
-    pub fn read(mut fields: Fields<'_>, platforms: &[&str]) -> Self {
+    pub fn read<'a>(mut fields: Fields<'a>, platforms: &[&'a str]) -> Self {
         let default = Self::default();
         let mut owners = Vec::new();
-        for (platform, ids) in fields.map("owners") {
+        let all = fields.get("owners");
+        let all = all.and_then(|all| all.map_of(platforms));
+        for (platform, ids) in all.unwrap_or_default() {
             if !platform_name(platform, &ids, platforms) {
                 continue;
             }

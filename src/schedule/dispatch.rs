@@ -24,6 +24,7 @@ use super::{
 };
 use crate::{
     clock::{Clock, Tick, micros},
+    current::Current,
     inbound::{
         keying::filter,
         queue::{Entry, Kind, QueueKey},
@@ -50,10 +51,7 @@ pub trait Runner: Send + Sync + 'static {
 pub struct Dispatch {
     scheduler: Mutex<Scheduler>,
     changed: Arc<Notify>,
-    permits: Arc<ProviderPermits>,
-    providers: Vec<String>,
-    patience: Duration,
-    max_in_flight: usize,
+    pace: Current<Pace>,
     in_flight: AtomicUsize,
     commands: AtomicUsize,
     /// Messages up to this id were recovered after an unclean stop and are taken singly.
@@ -72,10 +70,9 @@ impl std::fmt::Debug for Dispatch {
     }
 }
 
-/// What a dispatcher is made of.
-pub struct Parts {
-    /// The scheduler's settings.
-    pub policy: Policy,
+/// What decides, beside the scheduler, when a model turn may start. A reload replaces it whole.
+#[derive(Debug)]
+pub struct Pace {
     /// Model turns at once.
     pub max_in_flight: usize,
     /// The providers of the chat models in order, whose limits decide when a turn may start; not empty.
@@ -84,6 +81,37 @@ pub struct Parts {
     pub patience: Duration,
     /// The providers' limiters.
     pub permits: Arc<ProviderPermits>,
+}
+
+impl Pace {
+    /// The provider that the next turn asks first, and when it lets a request in: the first choice, unless
+    /// it is shut for longer than another one is worth.
+    fn provider(&self, now: Tick) -> (Tick, &str) {
+        let at = |provider: &String| self.permits.earliest(provider, now);
+        let patience = now.saturating_add(micros(self.patience));
+        let mut all = self
+            .providers
+            .iter()
+            .map(|provider| (at(provider), provider.as_str()));
+        let Some(first) = all.next() else {
+            return (now, "");
+        };
+        if first.0 <= patience {
+            return first;
+        }
+        all.fold(
+            first,
+            |best, other| if other.0 < best.0 { other } else { best },
+        )
+    }
+}
+
+/// What a dispatcher is made of.
+pub struct Parts {
+    /// The scheduler's settings.
+    pub policy: Policy,
+    /// What else decides when a turn may start.
+    pub pace: Pace,
     /// Notified whenever something may have become runnable.
     pub changed: Arc<Notify>,
     /// The clock.
@@ -101,10 +129,7 @@ impl Dispatch {
         Self {
             scheduler: Mutex::new(Scheduler::new(parts.policy)),
             changed: parts.changed,
-            permits: parts.permits,
-            providers: parts.providers,
-            patience: parts.patience,
-            max_in_flight: parts.max_in_flight,
+            pace: Current::new(parts.pace),
             in_flight: AtomicUsize::new(0),
             commands: AtomicUsize::new(0),
             single_to: AtomicI64::new(0),
@@ -128,6 +153,12 @@ impl Dispatch {
         self.changed.notify_one();
     }
 
+    /// Changes what decides when turns may start.
+    pub fn set_pace(&self, pace: Pace) {
+        self.pace.set(pace);
+        self.changed.notify_one();
+    }
+
     /// Messages up to `id` were recovered after an unclean stop: those that are still in the store are
     /// taken singly as well.
     pub fn single_to(&self, id: i64) {
@@ -139,6 +170,12 @@ impl Dispatch {
         let removed = self.step(|scheduler, _| scheduler.remove(key, id));
         self.changed.notify_one();
         removed
+    }
+
+    /// Whether a message is one that its queue left in the store.
+    #[must_use]
+    pub fn holds(&self, key: &QueueKey, id: i64) -> bool {
+        self.scheduler.lock().holds(key, id)
     }
 
     /// Replaces the body of a waiting message.
@@ -187,9 +224,10 @@ impl Dispatch {
         let _running = self.tasks.token();
         while !stop.is_stopped() {
             self.refill();
-            let until = match self.next() {
+            let pace = self.pace.get();
+            let until = match self.next(&pace) {
                 Ok((batch, provider)) => {
-                    self.start(batch, provider, &runner);
+                    self.start(batch, &pace, provider, &runner);
                     continue;
                 }
                 Err(until) => until,
@@ -215,13 +253,13 @@ impl Dispatch {
     }
 
     /// The next batch with the provider that would let it in, or when to ask again.
-    fn next(&self) -> Result<(Batch, &str), Option<Tick>> {
+    fn next<'p>(&self, pace: &'p Pace) -> Result<(Batch, &'p str), Option<Tick>> {
         if self.commands.load(Ordering::Acquire) >= MAX_COMMANDS {
             return Err(None);
         }
         let now = self.clock.tick();
-        let room = self.in_flight.load(Ordering::Acquire) < self.max_in_flight;
-        let (permit, provider) = self.provider(now);
+        let room = self.in_flight.load(Ordering::Acquire) < pace.max_in_flight;
+        let (permit, provider) = pace.provider(now);
         match self.step(|scheduler, now| scheduler.next(now, room && permit <= now)) {
             Next::Run(batch) => Ok((batch, provider)),
             Next::Wait(until) if room && permit > now => {
@@ -229,27 +267,6 @@ impl Dispatch {
             }
             Next::Wait(until) => Err(until),
         }
-    }
-
-    /// The provider that the next turn asks first, and when it lets a request in: the first choice, unless
-    /// it is shut for longer than another one is worth.
-    fn provider(&self, now: Tick) -> (Tick, &str) {
-        let at = |provider: &String| self.permits.earliest(provider, now);
-        let patience = now.saturating_add(micros(self.patience));
-        let mut all = self
-            .providers
-            .iter()
-            .map(|provider| (at(provider), provider.as_str()));
-        let Some(first) = all.next() else {
-            return (now, "");
-        };
-        if first.0 <= patience {
-            return first;
-        }
-        all.fold(
-            first,
-            |best, other| if other.0 < best.0 { other } else { best },
-        )
     }
 
     fn count(&self, model: bool) -> &AtomicUsize {
@@ -260,10 +277,16 @@ impl Dispatch {
         }
     }
 
-    fn start(self: &Arc<Self>, batch: Batch, provider: &str, runner: &Arc<dyn Runner>) {
+    fn start(
+        self: &Arc<Self>,
+        batch: Batch,
+        pace: &Pace,
+        provider: &str,
+        runner: &Arc<dyn Runner>,
+    ) {
         let model = batch.kind == Kind::Message;
         // A retry inside a turn may have been faster; then the new turn waits for its permit like others.
-        let held = model && self.permits.try_take(provider);
+        let held = model && pace.permits.try_take(provider);
         let permit = held.then(|| provider.to_owned());
         self.count(model).fetch_add(1, Ordering::AcqRel);
         let guard = Started {

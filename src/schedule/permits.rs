@@ -30,10 +30,20 @@ struct Provider {
     waiting: AtomicUsize,
 }
 
+impl Provider {
+    fn new(policy: LimiterPolicy) -> Self {
+        Self {
+            limiter: Mutex::new(ProviderLimiter::new(policy)),
+            line: tokio::sync::Mutex::default(),
+            waiting: AtomicUsize::new(0),
+        }
+    }
+}
+
 /// The limiters of all providers.
 pub struct ProviderPermits {
     clock: Clock,
-    providers: BTreeMap<String, Provider>,
+    providers: BTreeMap<String, Arc<Provider>>,
     changed: Arc<Notify>,
 }
 
@@ -60,19 +70,40 @@ impl ProviderPermits {
         policies: impl IntoIterator<Item = (String, LimiterPolicy)>,
         changed: Arc<Notify>,
     ) -> Self {
-        let provider = |policy| Provider {
-            limiter: Mutex::new(ProviderLimiter::new(policy)),
-            line: tokio::sync::Mutex::default(),
-            waiting: AtomicUsize::new(0),
-        };
         let providers = policies
             .into_iter()
-            .map(|(name, policy)| (name, provider(policy)))
+            .map(|(name, policy)| (name, Arc::new(Provider::new(policy))))
             .collect();
         Self {
             clock,
             providers,
             changed,
+        }
+    }
+
+    /// The limiters after a reload. A provider that stays (`stays` says so) keeps its limiter, which
+    /// obeys its new policy at once, for whoever has these permits or those before; the others begin anew.
+    #[must_use]
+    pub fn renewed(
+        &self,
+        policies: impl IntoIterator<Item = (String, LimiterPolicy)>,
+        stays: impl Fn(&str) -> bool,
+    ) -> Self {
+        let renewed = |(name, policy): (String, LimiterPolicy)| {
+            let kept = self.providers.get(&name).filter(|_| stays(&name));
+            let provider = match kept {
+                Some(kept) => {
+                    kept.limiter.lock().set_policy(policy);
+                    Arc::clone(kept)
+                }
+                None => Arc::new(Provider::new(policy)),
+            };
+            (name, provider)
+        };
+        Self {
+            clock: self.clock,
+            providers: policies.into_iter().map(renewed).collect(),
+            changed: Arc::clone(&self.changed),
         }
     }
 

@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 use crate::telemetry::metrics;
 pub use filter::Filter;
+use parking_lot::RwLock;
 use runs::Runs;
 use trie::Trie;
 
@@ -112,11 +113,12 @@ impl fmt::Display for Warning {
     }
 }
 
-/// Replaces known secrets in text. Cheap to clone and to share; immutable.
+/// Replaces known secrets in text. Cheap to clone; all clones look for the same secrets, also after
+/// [`Redactor::replace`].
 #[derive(Clone, Default)]
 pub struct Redactor {
     /// `None` while there is nothing to look for, which makes every call a no-op.
-    patterns: Option<Arc<Patterns>>,
+    patterns: Arc<RwLock<Option<Arc<Patterns>>>>,
 }
 
 /// The compiled secrets.
@@ -168,10 +170,10 @@ impl Redactor {
         let trie = Trie::new(&patterns);
         (
             Self {
-                patterns: Some(Arc::new(Patterns {
+                patterns: Arc::new(RwLock::new(Some(Arc::new(Patterns {
                     trie,
                     placeholder: used,
-                })),
+                })))),
             },
             warnings,
         )
@@ -180,13 +182,24 @@ impl Redactor {
     /// Whether there is nothing to look for.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.patterns.is_none()
+        self.patterns.read().is_none()
+    }
+
+    /// Looks for the secrets of `other` instead, from now on and in every clone. A text that is being
+    /// filtered keeps those with which it began.
+    pub fn replace(&self, other: &Self) {
+        let patterns = other.patterns();
+        *self.patterns.write() = patterns;
+    }
+
+    fn patterns(&self) -> Option<Arc<Patterns>> {
+        self.patterns.read().clone()
     }
 
     /// The text without secrets; borrowed, without a copy, if there were none. Linear time.
     #[must_use]
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let Some(patterns) = &self.patterns else {
+        let Some(patterns) = self.patterns() else {
             return Cow::Borrowed(text);
         };
         let mut runs = Runs::default();
@@ -212,7 +225,7 @@ impl Redactor {
     /// A filter for one text that comes in pieces.
     #[must_use]
     pub fn filter(&self) -> Filter {
-        Filter::new(self.clone())
+        Filter::new(self.patterns())
     }
 }
 

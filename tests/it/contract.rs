@@ -74,7 +74,7 @@ fn setup(account: &str) -> Setup {
         secret: [7; 32],
         version: "0",
         public_origin: None,
-        models: vec!["a/b".into()],
+        models: weirgate_sdk::ChatModels::new(vec!["a/b".into()]),
     }
 }
 

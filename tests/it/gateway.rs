@@ -25,6 +25,7 @@ use weirgate_testkit::{
 
 pub use chat::{Chat, person};
 pub use folder::{free_port, merge, rows};
+pub use http::Response;
 
 /// The bot's number on the fake platform.
 pub const BOT: u64 = 10_001;
@@ -75,6 +76,11 @@ impl Gateway {
 
     /// Writes agent.yaml.
     pub fn configure(&self, model: &FakeModel, changes: Value) {
+        self.write("agent.yaml", &self.configuration(model, changes));
+    }
+
+    /// What [`Gateway::configure`] writes.
+    pub fn configuration(&self, model: &FakeModel, changes: Value) -> String {
         let off = json!({ "account_per_minute": 0, "conversation_interval": 0 });
         let qq = json!({ "listen": format!("127.0.0.1:{}", self.qq), "limits": off });
         let mut config = json!({
@@ -98,7 +104,7 @@ impl Gateway {
         });
         merge(&mut config, changes);
         // JSON is YAML.
-        self.write("agent.yaml", &config.to_string());
+        config.to_string()
     }
 
     /// Writes a file into the folder.
@@ -244,6 +250,11 @@ impl Gateway {
     /// Where OneBot implementations connect to.
     pub fn onebot_url(&self) -> String {
         format!("ws://127.0.0.1:{}/onebot/v11/ws", self.qq)
+    }
+
+    /// Listens for OneBot implementations on another port from the next configuration on.
+    pub fn move_onebot(&mut self) {
+        self.qq = free_port();
     }
 
     /// A OneBot implementation that connects and comes back whenever the connection breaks.

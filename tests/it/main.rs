@@ -19,6 +19,7 @@ mod inbound_rules;
 mod observability;
 mod qq;
 mod reasons;
+mod reload;
 mod secrets;
 mod simulation;
 mod startup;

@@ -138,7 +138,7 @@ fn adapter(settings: Settings) -> Arc<Qq> {
         secret: [0; 32],
         version: "0",
         public_origin: None,
-        models: Vec::new(),
+        models: weirgate_sdk::ChatModels::default(),
     };
     weirgate_qq::build(setup, settings)
 }

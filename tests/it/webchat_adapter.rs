@@ -37,7 +37,7 @@ impl Site {
             secret: [5; 32],
             version: "1.2.3",
             public_origin: None,
-            models: vec!["demo/echo".into()],
+            models: weirgate_sdk::ChatModels::new(vec!["demo/echo".into()]),
         };
         let chat = build(setup, settings);
         let gateway = RecordingIngress::new();

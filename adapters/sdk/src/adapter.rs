@@ -2,7 +2,10 @@
 //!
 //! Owns the trait that every platform implements and the form in which answers are handed to it.
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{Arc, PoisonError, RwLock},
+};
 
 use async_trait::async_trait;
 
@@ -64,8 +67,8 @@ pub struct Setup {
     /// How the outside reaches the gateway's web server, if the operator says so: `scheme://host` or
     /// `scheme://host:port` in lower case, without the default port of the scheme.
     pub public_origin: Option<String>,
-    /// The chat models in use, as `provider/model`, first choice first.
-    pub models: Vec<String>,
+    /// The chat models in use, which may change while the adapter runs.
+    pub models: ChatModels,
 }
 
 impl fmt::Debug for Setup {
@@ -85,6 +88,34 @@ impl fmt::Debug for Setup {
             .field("public_origin", public_origin)
             .field("models", models)
             .finish()
+    }
+}
+
+/// The chat models in use, as `provider/model`, first choice first. All clones share one list, which the
+/// gateway replaces when its configuration is reloaded.
+#[derive(Debug, Clone, Default)]
+pub struct ChatModels(Arc<RwLock<Vec<String>>>);
+
+impl ChatModels {
+    /// These models.
+    #[must_use]
+    pub fn new(names: Vec<String>) -> Self {
+        Self(Arc::new(RwLock::new(names)))
+    }
+
+    /// The present names.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        // Nothing that holds the lock can leave half a list behind.
+        self.0
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// Puts other names in their place, for all clones.
+    pub fn set(&self, names: Vec<String>) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = names;
     }
 }
 

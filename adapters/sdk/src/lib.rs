@@ -22,7 +22,7 @@ pub mod settings;
 pub mod stop;
 
 pub use ability::{Preview, PreviewStart, Streams, Transcript, TranscriptEntry};
-pub use adapter::{Adapter, Outgoing, ReplyTarget, Sent, Setup};
+pub use adapter::{Adapter, ChatModels, Outgoing, ReplyTarget, Sent, Setup};
 pub use capability::{Capabilities, Length, LengthUnit, Rates, Streaming};
 pub use error::{AdapterError, Freeze, SendError};
 pub use event::{Batch, Cursor, Event};

@@ -23,6 +23,7 @@ mod fields;
 mod nearest;
 mod node;
 mod problem;
+mod reference;
 mod scalar;
 mod secret;
 mod setting;
@@ -31,6 +32,7 @@ pub use fields::Fields;
 pub use nearest::nearest;
 pub use node::{Entry, Node, Place, Scalar, Value, join};
 pub use problem::{Kind, Problem, Problems, Severity};
+pub use reference::{Described, Shape};
 pub use secret::Secret;
 pub use setting::Setting;
 

@@ -14,9 +14,9 @@ use tokio::{
     time::{interval, timeout},
 };
 use weirgate_sdk::{
-    AccountName, Adapter, AdapterError, Capabilities, Connection, ConversationKey, Ingress, Length,
-    LengthUnit, MessageId, Outgoing, Platform, SendError, Sent, Setup, Stop, Streaming, Streams,
-    answer::Render,
+    AccountName, Adapter, AdapterError, Capabilities, ChatModels, Connection, ConversationKey,
+    Ingress, Length, LengthUnit, MessageId, Outgoing, Platform, SendError, Sent, Setup, Stop,
+    Streaming, Streams, answer::Render,
 };
 
 use crate::{
@@ -40,7 +40,7 @@ pub struct WebChat {
     pub(crate) settings: Settings,
     pub(crate) signer: Signer,
     pub(crate) version: &'static str,
-    pub(crate) models: Vec<String>,
+    pub(crate) models: ChatModels,
     pub(crate) hub: Hub,
     running: Mutex<Option<Running>>,
     sockets: Arc<Semaphore>,

@@ -18,13 +18,14 @@ use crate::{
 };
 
 impl Shared {
-    /// What is to be done with an event. Messages that are to be journaled are put into `messages`.
+    /// What is to be done with an event. Messages that are to be journaled are put into `messages`, what is
+    /// only kept as context into `ambient`, if that is wanted.
     pub(super) fn plan(
         &self,
         event: Event,
         rules: &AccountRules,
         messages: &mut Vec<Accept>,
-        ambient: &mut Vec<Ambient>,
+        ambient: Option<&mut Vec<Ambient>>,
     ) -> Step {
         match event {
             Event::Message(message) => self.plan_message(*message, rules, messages, ambient),
@@ -66,7 +67,7 @@ impl Shared {
         mut message: InboundMessage,
         rules: &AccountRules,
         messages: &mut Vec<Accept>,
-        ambient: &mut Vec<Ambient>,
+        ambient: Option<&mut Vec<Ambient>>,
     ) -> Step {
         if message.sender.is_bot {
             return self.ignore(Reason::OtherBot);
@@ -84,7 +85,7 @@ impl Shared {
         let parsed = parse(&text);
         let known = matches!(parsed, Parsed::Command(..)) || message.via != Via::Text;
         if !rules.addressing.is_addressed(&message, &text, known) {
-            if self.parts.ambient {
+            if let Some(ambient) = ambient {
                 ambient.push(ambient_row(&message));
             }
             return self.ignore(Reason::NotAddressed);

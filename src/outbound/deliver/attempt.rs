@@ -25,7 +25,7 @@ use crate::{
 
 /// A part.
 pub(super) struct Part<'a> {
-    pub(super) adapter: &'a dyn Adapter,
+    pub(super) adapter: Arc<dyn Adapter>,
     pub(super) reply: &'a Reply,
     pub(super) text: &'a str,
     pub(super) index: u32,
@@ -77,7 +77,7 @@ impl Shared {
     /// Sends one part until it is settled. `doubtful` says that an earlier part is.
     pub(super) async fn send_part(
         self: &Arc<Self>,
-        part: &Part<'_>,
+        part: &mut Part<'_>,
         frozen: &mut Tick,
         doubtful: bool,
     ) -> Outcome {
@@ -123,6 +123,11 @@ impl Shared {
                     if !self.rest(pause).await {
                         return Outcome::Stopped;
                     }
+                    // A reload may have put another adapter in its place, or taken it away.
+                    match self.adapter(&reply.key) {
+                        Some(adapter) => part.adapter = adapter,
+                        None => return self.given_up(part, &error, Reason::SendGone).await,
+                    }
                 }
                 Next::Plain => tried.format = Format::Plain,
                 Next::Doubtful => {
@@ -141,14 +146,17 @@ impl Shared {
                     }
                     return Outcome::Doubtful;
                 }
-                Next::GiveUp(reason) => {
-                    tracing::warn!(reply = reply.id, %error, "a reply is given up");
-                    self.note(reply.turn, reply.id, reason);
-                    self.settle(reply.id, part.index, failed(reason)).await;
-                    return Outcome::GivenUp;
-                }
+                Next::GiveUp(reason) => return self.given_up(part, &error, reason).await,
             }
         }
+    }
+
+    async fn given_up(&self, part: &Part<'_>, error: &SendError, reason: Reason) -> Outcome {
+        let reply = part.reply;
+        tracing::warn!(reply = reply.id, %error, "a reply is given up");
+        self.note(reply.turn, reply.id, reason);
+        self.settle(reply.id, part.index, failed(reason)).await;
+        Outcome::GivenUp
     }
 
     /// Waits for the pace of the account.
@@ -252,7 +260,7 @@ impl Shared {
             }
             SendError::Ambiguous(_) => {
                 tried.doubts += 1;
-                let repeat = idempotent || self.output.on_unknown == OnUnknown::Resend;
+                let repeat = idempotent || self.output.get().on_unknown == OnUnknown::Resend;
                 if repeat && tried.doubts < ATTEMPTS {
                     self.note(reply.turn, reply.id, Reason::Resent);
                     metrics::resent();
@@ -348,7 +356,7 @@ fn outgoing(part: &Part<'_>, format: Format, redactor: &Redactor) -> Outgoing {
         conversation: (*reply.key).clone(),
         turn: reply.turn.map(|turn| Arc::from(turn_id(turn))),
         answers: message_ids(&reply.body),
-        rendered: rendered(part.adapter, part.text, format, redactor),
+        rendered: rendered(&*part.adapter, part.text, format, redactor),
         reply: reply_target(&reply.body, part.index),
         reply_context: reply.body.reply_context.clone(),
     }

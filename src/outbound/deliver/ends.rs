@@ -23,8 +23,7 @@ impl Shared {
     }
 
     fn ended(&self, key: &ConversationKey, messages: impl FnOnce() -> Vec<MessageId>) {
-        let account = (key.platform.clone(), key.account.clone());
-        let Some(adapter) = self.adapters.get(&account) else {
+        let Some(adapter) = self.adapter(key) else {
             return;
         };
         if adapter.capabilities(key).transcript {

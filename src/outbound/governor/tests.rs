@@ -94,3 +94,21 @@ fn without_rates_nothing_is_kept() {
     }
     assert!(governor.conversations.is_empty());
 }
+
+#[test]
+fn other_rates_hold_at_once_and_forget_nothing() {
+    let mut governor = governor();
+    assert_eq!(governor.take(1, 0), Ok(()));
+    governor.freeze(2, Freeze::Conversation, Duration::from_secs(7), 0);
+    governor.set_rates(Rates {
+        account: 0.0,
+        account_burst: 1,
+        conversation: 0.5,
+        conversation_burst: 1,
+    });
+    // What was spent at the old rate is paid back by then; from there on the new one holds.
+    assert_eq!(governor.take(1, SECOND), Ok(()));
+    assert_eq!(governor.take(1, SECOND), Err(Wait::Pace(3 * SECOND)));
+    assert_eq!(governor.take(2, SECOND), Err(Wait::Frozen(7 * SECOND)));
+    assert_eq!(governor.take(3, SECOND), Ok(()), "no limit on the account");
+}

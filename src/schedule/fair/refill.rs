@@ -26,6 +26,14 @@ impl Scheduler {
         Pushed::Held
     }
 
+    /// Whether the entry is one that its queue left in the journal.
+    #[must_use]
+    pub fn holds(&self, key: &QueueKey, id: i64) -> bool {
+        let queue = self.backlog.find(key);
+        let hold = queue.and_then(|queue| self.backlog.queues[queue].hold());
+        hold.is_some_and(|hold| id > hold.after)
+    }
+
     /// Puts a queue in line to be read on once half of it is free.
     pub(super) fn want(&mut self, queue: u32) {
         let record = &mut self.backlog.queues[queue];

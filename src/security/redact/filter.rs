@@ -5,13 +5,14 @@ use super::runs::Runs;
 use super::trie::ROOT;
 use super::{Patterns, Redactor};
 use std::fmt;
+use std::sync::Arc;
 
 /// Redacts one text piece by piece. Start it with [`Redactor::filter`].
 ///
 /// All answer text goes through it, also text that is whole from the start. Callers know `push` and
 /// `finish` only, so rules that look for more than known values can be added behind them.
 pub struct Filter {
-    redactor: Redactor,
+    patterns: Option<Arc<Patterns>>,
     state: u32,
     runs: Runs,
     /// Text that has not gone out, from `base` on; what lies before `done` is spent.
@@ -24,10 +25,10 @@ pub struct Filter {
 }
 
 impl Filter {
-    pub(super) fn new(redactor: Redactor) -> Self {
+    pub(super) fn new(patterns: Option<Arc<Patterns>>) -> Self {
         let (state, runs, held) = (ROOT, Runs::default(), String::new());
         Self {
-            redactor,
+            patterns,
             state,
             runs,
             held,
@@ -41,7 +42,7 @@ impl Filter {
     /// beginning of a secret that goes on in a later piece. Held back are fewer bytes than the longest
     /// secret's longest spelling has.
     pub fn push(&mut self, delta: &str, out: &mut String) {
-        let Some(patterns) = self.redactor.patterns.clone() else {
+        let Some(patterns) = self.patterns.clone() else {
             out.push_str(delta);
             return;
         };
@@ -64,7 +65,7 @@ impl Filter {
 
     /// Ends the text: appends what was held back. The filter can then be used for another text.
     pub fn finish(&mut self, out: &mut String) {
-        if let Some(patterns) = self.redactor.patterns.clone() {
+        if let Some(patterns) = self.patterns.clone() {
             let end = self.base + self.held.len();
             self.runs.add(end - patterns.trie.tail(self.state), end);
             self.emit(&patterns, end, out);
@@ -84,6 +85,15 @@ impl Filter {
     #[must_use]
     pub fn has_replaced(&self) -> bool {
         self.replaced
+    }
+
+    /// Whether it looks for what the redactor looks for now.
+    #[must_use]
+    pub fn is_of(&self, redactor: &Redactor) -> bool {
+        match (&self.patterns, &redactor.patterns()) {
+            (Some(own), Some(present)) => Arc::ptr_eq(own, present),
+            (own, present) => own.is_none() && present.is_none(),
+        }
     }
 
     /// How many bytes are held back.

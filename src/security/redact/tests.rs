@@ -286,6 +286,27 @@ fn debug_shows_no_value() {
     );
 }
 
+#[test]
+fn other_secrets_hold_for_every_clone_but_not_for_a_text_that_has_begun() {
+    let (redactor, _) = Redactor::new(["the-old-secret"]);
+    let clone = redactor.clone();
+    let mut filter = clone.filter();
+    let (both, _) = Redactor::new(["the-old-secret", "the-new-secret"]);
+    assert!(filter.is_of(&redactor));
+    redactor.replace(&both);
+    assert!(!filter.is_of(&redactor) && clone.filter().is_of(&redactor));
+    assert_eq!(
+        clone.redact("the-old-secret, the-new-secret"),
+        "[REDACTED], [REDACTED]"
+    );
+    let mut out = String::new();
+    filter.push("the-old-secret, the-new-secret", &mut out);
+    filter.finish(&mut out);
+    assert_eq!(out, "[REDACTED], the-new-secret");
+    redactor.replace(&Redactor::default());
+    assert!(clone.is_empty());
+}
+
 proptest! {
     #[test]
     fn equals_the_plain_rule((secrets, pieces) in secrets_and_pieces()) {

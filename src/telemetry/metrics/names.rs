@@ -128,6 +128,8 @@ metrics! {
         "Changes of an account's connection, by what it changed to.";
     Redactions = "weirgate_redactions_total", Kind::Counter, [],
         "Places where a secret of the configuration was replaced in something that goes out.";
+    ConfigReloads = "weirgate_config_reloads_total", Kind::Counter, ["outcome"],
+        "Times that the configuration was read again: applied, unchanged or refused.";
     LogLines = "weirgate_log_lines_total", Kind::Counter, ["level"],
         "Lines written to the log.";
     LogRepeats = "weirgate_log_repeats_total", Kind::Counter, ["level"],

@@ -43,7 +43,7 @@ impl FakeBoard {
             secret: [7; 32],
             version: "0",
             public_origin: None,
-            models: Vec::new(),
+            models: weirgate_sdk::ChatModels::default(),
         };
         let board = build(setup, settings);
         let gateway = RecordingIngress::new();

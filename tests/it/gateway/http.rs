@@ -31,7 +31,16 @@ impl Gateway {
 
     /// GET with headers.
     pub async fn get_with(&self, path: &str, headers: &[(&str, &str)]) -> Response {
-        request(self, path, headers)
+        self.ask("GET", path, headers).await
+    }
+
+    /// POST without a body; status 0 if nobody listens.
+    pub async fn post_with(&self, path: &str, headers: &[(&str, &str)]) -> Response {
+        self.ask("POST", path, headers).await
+    }
+
+    async fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)]) -> Response {
+        request(self, method, path, headers)
             .await
             .unwrap_or_else(|error| Response {
                 status: 0,
@@ -39,16 +48,30 @@ impl Gateway {
                 body: String::new(),
             })
     }
+
+    /// The value of a series of /metrics, as it is written there with its labels; 0 if it is not there.
+    pub async fn metric(&self, series: &str) -> u64 {
+        let metrics = self.get("/metrics").await.body;
+        let value = metrics.lines().find_map(|line| {
+            let value = line.strip_prefix(series)?.strip_prefix(' ')?;
+            value.parse().ok()
+        });
+        value.unwrap_or(0)
+    }
 }
 
 async fn request(
     gateway: &Gateway,
+    method: &str,
     path: &str,
     headers: &[(&str, &str)],
 ) -> std::io::Result<Response> {
     let address = gateway.http();
     let mut stream = TcpStream::connect(address).await?;
-    let mut request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n");
+    let mut request = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
+    if !headers.iter().any(|(name, _)| *name == "Host") {
+        request.push_str(&format!("Host: {address}\r\n"));
+    }
     for (name, value) in headers {
         request.push_str(&format!("{name}: {value}\r\n"));
     }

@@ -7,7 +7,7 @@ fn the_key_of_an_account_is_not_printed() {
         secret: [201; 32],
         version: "1",
         public_origin: Some("https://chat.example.com".into()),
-        models: vec!["a/b".into()],
+        models: ChatModels::new(vec!["a/b".into()]),
     };
     for text in [format!("{setup:?}"), format!("{setup:#?}")] {
         assert!(!text.contains("201"), "{text}");

@@ -7,8 +7,9 @@ use std::{ops::RangeInclusive, time::Duration};
 
 use super::{
     nearest::nearest,
-    node::{Entry, Node, Place, Value, join},
+    node::{Entry, NOTHING, Node, Place, Value, join},
     problem::{Kind, Problem, Problems},
+    reference::Shape,
     secret::Secret,
     setting::Setting,
 };
@@ -89,21 +90,30 @@ impl<'a> Fields<'a> {
         let path = join(&self.path, key);
         self.known.push((key.to_owned(), true));
         self.problems.know(path.clone());
-        self.entry(key)
-            .map(|entry| Setting::new(&entry.node, path, self.problems))
+        self.setting(key, path)
+    }
+
+    fn setting(&self, key: &str, path: String) -> Option<Setting<'a>> {
+        let written = self.entry(key).map(|entry| &entry.node);
+        let node = written.or_else(|| self.problems.describes().then_some(&NOTHING))?;
+        Some(Setting::new(node, path, self.problems))
+    }
+
+    /// Notes for the reference what holds without a key.
+    fn default(&self, key: &str, default: impl FnOnce() -> String) {
+        self.problems.note_default(&join(&self.path, key), default);
     }
 
     /// The value of a key that is taken but not offered: it is neither suggested nor part of the
     /// reference of what can be set.
     pub fn peek(&mut self, key: &str) -> Option<Setting<'a>> {
         self.known.push((key.to_owned(), false));
-        let path = join(&self.path, key);
-        self.entry(key)
-            .map(|entry| Setting::new(&entry.node, path, self.problems))
+        self.setting(key, join(&self.path, key))
     }
 
     /// A whole number in a range.
     pub fn u64(&mut self, key: &str, default: u64, range: RangeInclusive<u64>) -> u64 {
+        self.default(key, || default.to_string());
         self.optional_u64(key, range).unwrap_or(default)
     }
 
@@ -114,6 +124,7 @@ impl<'a> Fields<'a> {
 
     /// Like [`Fields::u64`].
     pub fn u32(&mut self, key: &str, default: u32, range: RangeInclusive<u32>) -> u32 {
+        self.default(key, || default.to_string());
         self.optional_u32(key, range).unwrap_or(default)
     }
 
@@ -126,6 +137,7 @@ impl<'a> Fields<'a> {
 
     /// Like [`Fields::u64`].
     pub fn usize(&mut self, key: &str, default: usize, range: RangeInclusive<usize>) -> usize {
+        self.default(key, || default.to_string());
         let most = |value: usize| u64::try_from(value).unwrap_or(u64::MAX);
         self.optional_u64(key, most(*range.start())..=most(*range.end()))
             .and_then(|value| usize::try_from(value).ok())
@@ -134,6 +146,7 @@ impl<'a> Fields<'a> {
 
     /// A finite number in a range.
     pub fn f64(&mut self, key: &str, default: f64, range: RangeInclusive<f64>) -> f64 {
+        self.default(key, || default.to_string());
         self.optional_f64(key, range).unwrap_or(default)
     }
 
@@ -149,6 +162,7 @@ impl<'a> Fields<'a> {
         default: Duration,
         range: RangeInclusive<f64>,
     ) -> Duration {
+        self.default(key, || default.as_secs_f64().to_string());
         self.get(key)
             .and_then(|setting| setting.seconds(range))
             .unwrap_or(default)
@@ -156,6 +170,7 @@ impl<'a> Fields<'a> {
 
     /// A duration, written as days in a range.
     pub fn days(&mut self, key: &str, default: Duration, range: RangeInclusive<f64>) -> Duration {
+        self.default(key, || (default.as_secs_f64() / 86_400.0).to_string());
         self.get(key)
             .and_then(|setting| setting.days(range))
             .unwrap_or(default)
@@ -163,6 +178,7 @@ impl<'a> Fields<'a> {
 
     /// `true` or `false`.
     pub fn bool(&mut self, key: &str, default: bool) -> bool {
+        self.default(key, || default.to_string());
         self.get(key)
             .and_then(|setting| setting.bool())
             .unwrap_or(default)
@@ -170,6 +186,7 @@ impl<'a> Fields<'a> {
 
     /// A text, which may be empty.
     pub fn text(&mut self, key: &str, default: &str) -> String {
+        self.default(key, || default.to_owned());
         self.get(key)
             .and_then(|setting| setting.text())
             .unwrap_or(default)
@@ -189,6 +206,7 @@ impl<'a> Fields<'a> {
     /// The value of a key; that it is missing is an error.
     pub fn require(&mut self, key: &str) -> Option<Setting<'a>> {
         let setting = self.get(key);
+        self.problems.note_required(&join(&self.path, key));
         if setting.is_none() {
             self.missing(key, None);
         }
@@ -208,7 +226,15 @@ impl<'a> Fields<'a> {
     }
 
     /// One of a few words.
-    pub fn choice<T: Clone>(&mut self, key: &str, default: T, options: &[(&str, T)]) -> T {
+    pub fn choice<T: Clone + PartialEq>(
+        &mut self,
+        key: &str,
+        default: T,
+        options: &[(&str, T)],
+    ) -> T {
+        if let Some((word, _)) = options.iter().find(|(_, value)| *value == default) {
+            self.default(key, || (*word).to_owned());
+        }
         self.get(key)
             .and_then(|setting| setting.choice(options))
             .unwrap_or(default)
@@ -255,6 +281,10 @@ impl<'a> Fields<'a> {
         let file_key = format!("{key}_file");
         let (here, file) = (self.get(key), self.get(&file_key));
         match (here, file) {
+            (Some(here), Some(file)) if self.problems.describes() => {
+                let _ = (here.secret(), file.secret_file());
+                None
+            }
             (Some(_), Some(file)) => {
                 file.invalid(
                     format!("{key} and {file_key} are both set"),
@@ -270,6 +300,8 @@ impl<'a> Fields<'a> {
 
     /// A key that is taken and ignored with a warning, because nothing acts on it yet.
     pub fn absent(&mut self, key: &str, note: &str) {
+        let path = join(&self.path, key);
+        self.problems.note_shape(&path, || Shape::Ignored);
         self.passed_over(key, Problem::warning, Kind::Note(note.to_owned()));
     }
 

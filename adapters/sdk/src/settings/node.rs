@@ -72,6 +72,12 @@ pub struct Entry {
     pub node: Node,
 }
 
+/// What every key holds in the describing mode.
+pub(super) static NOTHING: Node = Node {
+    place: Place::START,
+    value: Value::Failed,
+};
+
 impl Node {
     /// A node at the top of the file, for tests and for defaults.
     #[must_use]

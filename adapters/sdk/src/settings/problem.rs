@@ -5,7 +5,11 @@
 
 use std::{cell::RefCell, collections::BTreeSet, fmt};
 
-use super::{node::Place, secret::Secret};
+use super::{
+    node::Place,
+    reference::{Described, Reference, Shape},
+    secret::Secret,
+};
 
 /// Whether a problem stops the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -145,6 +149,8 @@ pub struct Problems {
     known: RefCell<BTreeSet<String>>,
     secrets: RefCell<Vec<(String, Secret)>>,
     read_file: ReadFile,
+    /// Set in the describing mode.
+    reference: Option<Reference>,
 }
 
 impl Default for Problems {
@@ -168,6 +174,48 @@ impl Problems {
             known: RefCell::default(),
             secrets: RefCell::default(),
             read_file: Box::new(read_file),
+            reference: None,
+        }
+    }
+
+    /// A collector for the describing mode: whoever reads with it finds every key there and no value, gets
+    /// the defaults, and what he asked for is in [`Problems::described`]. What is reported means nothing.
+    #[must_use]
+    pub fn describing() -> Self {
+        Self {
+            reference: Some(Reference::default()),
+            ..Self::new()
+        }
+    }
+
+    /// All keys that were asked for in the describing mode, in the order of the reading.
+    #[must_use]
+    pub fn described(&self) -> Vec<Described> {
+        self.reference
+            .as_ref()
+            .map(Reference::all)
+            .unwrap_or_default()
+    }
+
+    pub(super) fn describes(&self) -> bool {
+        self.reference.is_some()
+    }
+
+    pub(super) fn note_shape(&self, path: &str, shape: impl FnOnce() -> Shape) {
+        if let Some(reference) = &self.reference {
+            reference.shape(path, shape());
+        }
+    }
+
+    pub(super) fn note_default(&self, path: &str, default: impl FnOnce() -> String) {
+        if let Some(reference) = &self.reference {
+            reference.holds(path, default());
+        }
+    }
+
+    pub(super) fn note_required(&self, path: &str) {
+        if let Some(reference) = &self.reference {
+            reference.required(path);
         }
     }
 

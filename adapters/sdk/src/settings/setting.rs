@@ -8,8 +8,9 @@ use std::{fmt::Display, ops::RangeInclusive, time::Duration};
 use super::{
     fields::Fields,
     nearest::nearest,
-    node::{Node, Place, Scalar, Value, join},
+    node::{NOTHING, Node, Place, Scalar, Value, join},
     problem::{Kind, Problem, Problems},
+    reference::Shape,
     scalar::{self, Refused},
     secret::Secret,
 };
@@ -43,6 +44,17 @@ impl<'a> Setting<'a> {
     #[must_use]
     pub fn node(&self) -> &'a Node {
         self.node
+    }
+
+    /// Nothing is read: the readers run to describe what they would take. A reader that takes a value in
+    /// one of several ways then tries them all.
+    #[must_use]
+    pub fn describes(&self) -> bool {
+        self.problems.describes()
+    }
+
+    fn takes(&self, shape: impl FnOnce() -> Shape) {
+        self.problems.note_shape(&self.path, shape);
     }
 
     /// The value is a map.
@@ -147,6 +159,10 @@ impl<'a> Setting<'a> {
     /// A whole number in a range.
     #[must_use]
     pub fn u64(&self, range: RangeInclusive<u64>) -> Option<u64> {
+        self.takes(|| Shape::Whole {
+            least: *range.start(),
+            most: *range.end(),
+        });
         let value = self.read("a whole number", |s| scalar::whole(&s.text))?;
         self.within(value, &range, "")
     }
@@ -154,6 +170,7 @@ impl<'a> Setting<'a> {
     /// A finite number in a range.
     #[must_use]
     pub fn f64(&self, range: RangeInclusive<f64>) -> Option<f64> {
+        self.takes(|| decimal(&range, ""));
         let value = self.read("a number", |s| scalar::decimal(&s.text))?;
         self.within(value, &range, "")
     }
@@ -176,6 +193,7 @@ impl<'a> Setting<'a> {
         seconds: f64,
         unit: &'static str,
     ) -> Option<Duration> {
+        self.takes(|| decimal(&range, unit.trim_start()));
         let value = self.read("a number", |s| scalar::decimal(&s.text))?;
         let value = self.within(value, &range, unit)?;
         Duration::try_from_secs_f64(value * seconds).ok()
@@ -184,18 +202,25 @@ impl<'a> Setting<'a> {
     /// `true` or `false`.
     #[must_use]
     pub fn bool(&self) -> Option<bool> {
+        self.takes(|| Shape::Truth);
         self.read("true or false", |s| scalar::truth(&s.text))
     }
 
     /// A text, which may be empty; a number is taken as it was written.
     #[must_use]
     pub fn text(&self) -> Option<&'a str> {
+        self.takes(|| Shape::Text { empty: true });
         self.scalar("a text").map(|scalar| scalar.text.as_str())
     }
 
     /// A text that is not empty.
     #[must_use]
     pub fn word(&self) -> Option<&'a str> {
+        self.takes(|| Shape::Text { empty: false });
+        self.word_of()
+    }
+
+    fn word_of(&self) -> Option<&'a str> {
         let scalar = self.scalar("a text")?;
         if !scalar.text.trim().is_empty() {
             return Some(&scalar.text);
@@ -207,12 +232,14 @@ impl<'a> Setting<'a> {
     /// An id of a platform: a whole number without loss, or a text; see the module's scalar rules.
     #[must_use]
     pub fn id(&self) -> Option<String> {
+        self.takes(|| Shape::Id);
         self.read("an id", scalar::id)
     }
 
     /// A secret that is written here. It must not be empty; the value is never shown.
     #[must_use]
     pub fn secret(&self) -> Option<Secret> {
+        self.takes(|| Shape::Secret);
         let scalar = self.scalar("a text")?;
         if scalar.text.trim().is_empty() {
             self.report_empty(scalar);
@@ -224,7 +251,8 @@ impl<'a> Setting<'a> {
     /// A secret in the file that is named here. One line break at its end is cut off.
     #[must_use]
     pub fn secret_file(&self) -> Option<Secret> {
-        let file = self.word()?;
+        self.takes(|| Shape::SecretFile);
+        let file = self.word_of()?;
         let text = match self.problems.read_file(file) {
             Ok(text) => text,
             Err(reason) => {
@@ -276,6 +304,7 @@ impl<'a> Setting<'a> {
         options: &[(&str, T)],
         unavailable: &[(&str, &str)],
     ) -> Option<T> {
+        self.takes(|| Shape::Choice(options.iter().map(|(word, _)| (*word).to_owned()).collect()));
         let scalar = self.scalar("a word")?;
         if let Some((_, value)) = options.iter().find(|(word, _)| *word == scalar.text) {
             return Some(value.clone());
@@ -300,6 +329,11 @@ impl<'a> Setting<'a> {
     /// The items of a list; nothing at all is an empty list.
     #[must_use]
     pub fn list(&self) -> Option<Vec<Self>> {
+        if self.describes() {
+            self.takes(|| Shape::List);
+            let item = Self::new(&NOTHING, format!("{}[]", self.path), self.problems);
+            return Some(vec![item]);
+        }
         let items = match &self.node.value {
             Value::List(items) => items.as_slice(),
             Value::Null => &[],
@@ -312,6 +346,11 @@ impl<'a> Setting<'a> {
     /// The entries of a map with free keys; nothing at all is an empty map.
     #[must_use]
     pub fn map(&self) -> Option<Vec<(&'a str, Self)>> {
+        if self.describes() {
+            self.takes(|| Shape::Map);
+            let entry = Self::new(&NOTHING, format!("{}.*", self.path), self.problems);
+            return Some(vec![("*", entry)]);
+        }
         let entries = match &self.node.value {
             Value::Map(entries) => entries.as_slice(),
             Value::Null => &[],
@@ -327,8 +366,23 @@ impl<'a> Setting<'a> {
         Some(entries.iter().map(at).collect())
     }
 
+    /// Like [`Setting::map`], for keys of which the reader takes only `names`. It still has to look at each.
+    #[must_use]
+    pub fn map_of(&self, names: &[&'a str]) -> Option<Vec<(&'a str, Self)>> {
+        if !self.describes() {
+            return self.map();
+        }
+        self.takes(|| Shape::Section);
+        let entry = |name: &&'a str| {
+            let path = join(&self.path, name);
+            (*name, Self::new(&NOTHING, path, self.problems))
+        };
+        Some(names.iter().map(entry).collect())
+    }
+
     /// The value as a map with known keys.
     pub fn fields(&self) -> Fields<'a> {
+        self.takes(|| Shape::Section);
         Fields::new(self.node, &self.path, self.problems)
     }
 
@@ -340,5 +394,13 @@ impl<'a> Setting<'a> {
         };
         self.report(Kind::WrongType { expected, found }, None);
         None
+    }
+}
+
+fn decimal(range: &RangeInclusive<f64>, unit: &'static str) -> Shape {
+    Shape::Decimal {
+        least: *range.start(),
+        most: *range.end(),
+        unit,
     }
 }

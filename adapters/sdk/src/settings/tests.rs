@@ -360,3 +360,54 @@ fn the_nearest_word_is_near() {
     assert_eq!(nearest("", known), None);
     assert_eq!(nearest(&"m".repeat(10_000), known), None);
 }
+
+#[test]
+fn readers_describe_what_they_would_take() {
+    let problems = Problems::describing();
+    let empty = Node::map([]);
+    let mut fields = Fields::new(&empty, "", &problems);
+    assert_eq!(fields.u32("count", 3, 1..=9), 3);
+    assert_eq!(fields.choice("mode", 1, &[("slow", 0), ("fast", 1)]), 1);
+    assert_eq!(fields.secret("token"), None);
+    for (name, one) in fields.map("accounts") {
+        assert_eq!(name, "*");
+        let mut one = one.fields();
+        assert_eq!(one.required_text("url"), None);
+        for item in one.list("ids") {
+            assert_eq!(item.id(), None);
+        }
+        one.absent("old", "has no effect");
+        one.refused("later", "is not there");
+        one.finish();
+    }
+    let of = fields.get("owners").and_then(|of| of.map_of(&["a", "b"]));
+    assert_eq!(of.unwrap_or_default().len(), 2);
+    fields.finish();
+    let text = |described: Described| {
+        let Described {
+            path,
+            shapes,
+            default,
+            required,
+        } = described;
+        format!("{path} {shapes:?} {default:?} {required}")
+    };
+    let described: Vec<String> = problems.described().into_iter().map(text).collect();
+    assert_eq!(
+        described,
+        [
+            "count [Whole { least: 1, most: 9 }] Some(\"3\") false",
+            "mode [Choice([\"slow\", \"fast\"])] Some(\"fast\") false",
+            "token [Secret] None false",
+            "token_file [SecretFile] None false",
+            "accounts [Map] None false",
+            "accounts.* [Section] None false",
+            "accounts.*.url [Text { empty: false }] None true",
+            "accounts.*.ids [List] None false",
+            "accounts.*.ids[] [Id] None false",
+            "accounts.*.old [Ignored] None false",
+            "owners [Section] None false",
+        ]
+    );
+    assert!(Problems::new().described().is_empty());
+}

@@ -167,7 +167,7 @@ impl Session {
     pub(super) fn system(&self, act: Act, session: &str, message: Option<String>) {
         let (name, data) = match act {
             Act::Version => ("getVersion", json!({ "version": self.chat.version })),
-            Act::Models => ("getModels", json!({ "models": self.chat.models })),
+            Act::Models => ("getModels", json!({ "models": self.chat.models.names() })),
         };
         let mut body: Map<String, Value> =
             object(json!({ "status": "success", "act": name, "data": data }));

@@ -43,7 +43,7 @@ fn chat() -> Arc<WebChat> {
         secret: [1; 32],
         version: "0",
         public_origin: None,
-        models: vec![],
+        models: weirgate_sdk::ChatModels::default(),
     };
     build(setup, crate::Settings::default())
 }

@@ -50,6 +50,9 @@ fn nothing_is_dropped_and_order_is_kept() {
         assert_eq!(journal.push(&mut s, message(id, 1, 1)), expected);
     }
     assert_eq!(s.refill_wanted(), None, "no room yet");
+    let key = message(1, 1, 1).key;
+    let held: Vec<i64> = (1..=20).filter(|id| s.holds(&key, *id)).collect();
+    assert_eq!(held, (5..=20).collect::<Vec<_>>());
     assert_eq!(
         journal.push(&mut s, message(21, 2, 2)),
         Pushed::Queued,
@@ -70,6 +73,7 @@ fn nothing_is_dropped_and_order_is_kept() {
         }
     }
     assert_eq!(order, (1..=20).collect::<Vec<_>>());
+    assert!(!s.holds(&key, 21));
     assert_eq!(journal.push(&mut s, message(22, 1, 1)), Pushed::Queued);
     assert_eq!(s.stats(0).queues, 1);
 }

@@ -1,0 +1,29 @@
+//! The rules of a turn: what the configuration says of turns, models and answers.
+//!
+//! Owns the one snapshot that a turn takes when it starts and keeps to its end, whatever is reloaded
+//! meanwhile. Only who may do what is always asked anew.
+
+use std::sync::Arc;
+
+use super::{Settings, model::Chain};
+use crate::{outbound::compose::Composer, schedule::permits::ProviderPermits};
+
+/// What a turn keeps from its start to its end.
+pub struct Rules {
+    /// The sections that concern the agent.
+    pub settings: Settings,
+    /// The models.
+    pub chain: Chain,
+    /// The providers' limiters. One that stays over a reload is shared with the rules before.
+    pub permits: Arc<ProviderPermits>,
+    /// How answers become replies.
+    pub composer: Composer,
+}
+
+impl std::fmt::Debug for Rules {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Rules")
+            .field("chain", &self.chain)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,151 @@
+//! Reload: a configuration that was read again takes the place of the running one, whole or not at all.
+//!
+//! Owns the one task that reloads, so that reloads never overlap, and the order in which the parts take over.
+//! Everything that can fail is built first; then each part is told. It never drops what waits or runs.
+
+mod engine;
+mod report;
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use tokio::{
+    sync::{mpsc, oneshot},
+    task::JoinHandle,
+};
+use weirgate_sdk::{Stop, Stopper};
+
+pub(super) use engine::{Engine, Parts};
+pub use report::Report;
+
+use crate::{
+    config::{CONFIG_FILE, Environment, KnownPlatform, watch::watch},
+    security::redact::Redactor,
+};
+
+/// Requests that wait while one is carried out; one more is refused.
+const MAX_ASKS: usize = 8;
+/// Who asks for a reload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// The file has changed.
+    File,
+    /// SIGHUP.
+    Signal,
+    /// The operator, over the web server.
+    Admin,
+}
+
+/// Where the configuration comes from.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// The variables of the process.
+    pub environment: fn(&str) -> Option<String>,
+    /// The platforms of this build.
+    pub platforms: fn() -> Vec<KnownPlatform>,
+}
+
+impl Source {
+    fn environment(&self) -> &Environment<'static> {
+        &self.environment
+    }
+}
+
+struct Ask {
+    cause: Cause,
+    answer: oneshot::Sender<Arc<Report>>,
+}
+
+/// Asks for reloads. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Reloader {
+    asks: mpsc::Sender<Ask>,
+    redactor: Redactor,
+}
+
+/// The receiving end of a [`Reloader`].
+pub(super) struct Asks(mpsc::Receiver<Ask>);
+
+impl Reloader {
+    /// A reloader whose requests are carried out once [`start`] was called.
+    pub(super) fn new(redactor: Redactor) -> (Self, Asks) {
+        let (asks, received) = mpsc::channel(MAX_ASKS);
+        (Self { asks, redactor }, Asks(received))
+    }
+
+    /// Reloads and says what came of it. `None` if too many ask already, or the gateway stops.
+    pub async fn reload(&self, cause: Cause) -> Option<Arc<Report>> {
+        let (answer, answered) = oneshot::channel();
+        self.asks.try_send(Ask { cause, answer }).ok()?;
+        answered.await.ok()
+    }
+
+    /// What must not get out with an answer.
+    #[must_use]
+    pub fn redactor(&self) -> &Redactor {
+        &self.redactor
+    }
+}
+
+/// The tasks of reloading.
+pub(super) struct Reloading {
+    reloader: Reloader,
+    stop: Stopper,
+    engine: JoinHandle<()>,
+    watch: JoinHandle<()>,
+}
+
+/// Carries out what is asked for, and watches the file.
+pub(super) fn start(engine: Engine, reloader: Reloader, asks: Asks) -> Reloading {
+    let (stop, signal) = Stopper::new();
+    let path = engine.path().map(Path::to_owned);
+    let path = path.unwrap_or_else(|| PathBuf::from(CONFIG_FILE));
+    let own = reloader.clone();
+    let watching = watch(path, signal.clone(), async move || {
+        // Without an answer the engine is busy with others; what it reads then is as new as this.
+        let _ = own.reload(Cause::File).await;
+    });
+    Reloading {
+        reloader,
+        stop,
+        engine: tokio::spawn(carry_out(engine, asks, signal)),
+        watch: tokio::spawn(watching),
+    }
+}
+
+async fn carry_out(mut engine: Engine, mut asks: Asks, stop: Stop) {
+    loop {
+        let ask = tokio::select! {
+            biased;
+            () = stop.stopped() => return,
+            ask = asks.0.recv() => ask,
+        };
+        let Some(Ask { cause, answer }) = ask else {
+            return;
+        };
+        let report = Arc::new(engine.reload(cause).await);
+        // Whoever asked may have gone.
+        let _ = answer.send(report);
+    }
+}
+
+impl Reloading {
+    /// Asks for a reload without waiting for it.
+    pub(super) fn ask(&self) {
+        let (answer, _) = oneshot::channel();
+        let cause = Cause::Signal;
+        if self.reloader.asks.try_send(Ask { cause, answer }).is_err() {
+            tracing::warn!("the configuration is not read again: too many ask already");
+        }
+    }
+
+    /// Ends at once. What a reload under way still waits for is the end of accounts, which the stop waits for
+    /// too.
+    pub(super) fn end(self) {
+        self.stop.stop();
+        self.watch.abort();
+        self.engine.abort();
+    }
+}

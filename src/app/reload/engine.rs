@@ -1,0 +1,302 @@
+//! The steps of a reload.
+//!
+//! Owns what the running configuration is. Reads, builds, and only then tells each part.
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use axum::Router;
+use tokio::time::timeout;
+use weirgate_sdk::{
+    ChatModels,
+    settings::{Kind, Problem},
+};
+
+use super::{Cause, Report, Source};
+use crate::{
+    app::{
+        StartError, accounts,
+        adapters::{self, Accounts},
+        build::{self, Doors, Models},
+        log,
+        tune::{self, AdapterMap, Tuner},
+    },
+    config::{
+        Config, LoadError, Loaded, load_again,
+        reload::{keep_fixed, needs_restart, same},
+    },
+    current::Current,
+    security::redact::{Redactor, Secret},
+    telemetry::{
+        logging::Logging,
+        metrics::{self, Metric},
+    },
+};
+
+/// How long the answers of an account that is taken away may still be sent.
+const FAREWELL: Duration = Duration::from_secs(4);
+/// Most secrets of earlier configurations that are still redacted; of more the oldest are forgotten.
+const MAX_OLD_SECRETS: usize = 1_024;
+
+/// What an engine is made of.
+pub(in crate::app) struct Parts {
+    pub(in crate::app) loaded: Loaded,
+    pub(in crate::app) source: Source,
+    pub(in crate::app) logging: Logging,
+    pub(in crate::app) models: Models,
+    pub(in crate::app) chat_models: ChatModels,
+    pub(in crate::app) account_secret: [u8; 32],
+    pub(in crate::app) accounts: Accounts,
+    pub(in crate::app) running: Arc<tokio::sync::Mutex<accounts::Accounts>>,
+    pub(in crate::app) tuner: Tuner,
+    pub(in crate::app) routes: Arc<Current<Router>>,
+    pub(in crate::app) doors: Doors,
+}
+
+/// Carries out reloads, one after another.
+pub(in crate::app) struct Engine {
+    parts: Parts,
+    /// Every secret so far, oldest first.
+    secrets: Vec<Secret>,
+    /// What came of the last look at a file that has changed.
+    last: Option<Report>,
+}
+
+/// What a reload has built and not put in place.
+struct Built {
+    config: Config,
+    models: Models,
+    prepared: tune::Prepared,
+    accounts: Accounts,
+}
+
+impl Engine {
+    pub(in crate::app) fn new(parts: Parts) -> Self {
+        let mut engine = Self {
+            secrets: Vec::new(),
+            parts,
+            last: None,
+        };
+        let config = engine.parts.loaded.config.clone();
+        engine.remember(&config);
+        engine
+    }
+
+    /// The file of the running configuration.
+    pub(super) fn path(&self) -> Option<&Path> {
+        self.parts.loaded.config.file.as_deref()
+    }
+
+    /// Reads the configuration again and puts it in place.
+    pub(super) async fn reload(&mut self, cause: Cause) -> Report {
+        let report = match self.read().await {
+            Ok(loaded) => self.take_over(loaded).await,
+            Err(LoadError { file, problems }) => Report::Refused { problems, file },
+        };
+        metrics::count(Metric::ConfigReloads, &[report.outcome()], 1);
+        let quiet = match &report {
+            // A file that was touched, or is as wrong as it was, is nothing new.
+            Report::Unchanged { restart } => {
+                restart.is_empty() || self.last.as_ref() == Some(&report)
+            }
+            Report::Refused { .. } => self.last.as_ref() == Some(&report),
+            Report::Applied { .. } => false,
+        };
+        if !(quiet && cause == Cause::File) {
+            report.log(cause);
+        }
+        self.last = Some(report.clone());
+        report
+    }
+
+    async fn read(&self) -> Result<Loaded, LoadError> {
+        let source = self.parts.source.clone();
+        let own = self.parts.loaded.config.file.clone();
+        let file = own.clone();
+        // A file may be on a disk that does not answer.
+        let read = tokio::task::spawn_blocking(move || {
+            load_again(file.as_deref(), source.environment(), &(source.platforms)())
+        });
+        match read.await {
+            Ok(loaded) => loaded,
+            Err(error) => Err(LoadError {
+                file: own.map_or_else(String::new, |own| own.display().to_string()),
+                problems: vec![invalid(format!("it could not be read: {error}"))],
+            }),
+        }
+    }
+
+    async fn take_over(&mut self, loaded: Loaded) -> Report {
+        // Before anything of it can be logged.
+        self.learn(&loaded.config);
+        let before = &self.parts.loaded;
+        let changes = before.written.changes(&loaded.written);
+        let (restart, changes) = changes
+            .into_iter()
+            .partition(|change| needs_restart(&change.key));
+        let config = keep_fixed(loaded.config, &before.config);
+        let written = loaded.written.keep_fixed(&before.written);
+        let unchanged = same(&config, &before.config);
+        let file = config.file.as_ref();
+        let file = file.map_or_else(
+            || "agent.yaml".to_owned(),
+            |file| file.display().to_string(),
+        );
+        if unchanged {
+            self.parts.loaded = Loaded {
+                config,
+                written,
+                warnings: loaded.warnings,
+            };
+            return Report::Unchanged { restart };
+        }
+        let built = match self.build(config) {
+            Ok(built) => built,
+            Err(error) => {
+                return Report::Refused {
+                    problems: vec![invalid(error.to_string())],
+                    file,
+                };
+            }
+        };
+        let config = built.config.clone();
+        self.put_in_place(built).await;
+        let warnings = loaded.warnings;
+        self.parts.loaded = Loaded {
+            config,
+            written,
+            warnings: warnings.clone(),
+        };
+        Report::Applied {
+            changes,
+            restart,
+            warnings,
+            file,
+        }
+    }
+
+    /// Everything that can fail.
+    fn build(&self, config: Config) -> Result<Built, StartError> {
+        let parts = &self.parts;
+        let models = build::models(&config, Some(&parts.models))?;
+        let chain = models.iter().map(|(_, model)| Arc::clone(model)).collect();
+        let prepared = parts.tuner.prepare(&config, chain)?;
+        let accounts = adapters::build(&config, &parts.accounts, |platform, account| {
+            build::setup(
+                &config,
+                &parts.account_secret,
+                &parts.chat_models,
+                platform,
+                account,
+            )
+        })?;
+        let before = &parts.loaded.config;
+        if (&config.observability.log, &config.timezone)
+            != (&before.observability.log, &before.timezone)
+        {
+            // The last that can fail: it is in force already when it has not.
+            log::set_up(&parts.logging, &config, parts.source.environment())
+                .map_err(StartError::Config)?;
+        }
+        Ok(Built {
+            config,
+            models,
+            prepared,
+            accounts,
+        })
+    }
+
+    async fn put_in_place(&mut self, built: Built) {
+        let Built {
+            config,
+            models,
+            prepared,
+            accounts,
+        } = built;
+        let parts = &mut self.parts;
+        let before = &parts.loaded.config;
+        let old = std::mem::replace(&mut parts.accounts, accounts);
+        let new = &parts.accounts;
+        let differs = |key: &accounts::Key, other: &Accounts| match (new.get(key), other.get(key)) {
+            (Some(one), Some(other)) => !Arc::ptr_eq(&one.adapter, &other.adapter),
+            _ => true,
+        };
+        let gone: Vec<_> = keys(&old, |key| !new.contains_key(key));
+        let replaced: Vec<_> = keys(&old, |key| new.contains_key(key) && differs(key, &old));
+        let fresh: Vec<_> = keys(new, |key| differs(key, &old));
+        let mut all = adapters::all(new);
+        // What is taken away still sends what it owes.
+        for key in &gone {
+            all.extend(
+                old.get(key)
+                    .map(|old| (key.clone(), Arc::clone(&old.adapter))),
+            );
+        }
+        parts.chat_models.set(build::chat_models(&config));
+        let told = tune::Accounts {
+            rules: adapters::rules(new),
+            adapters: AdapterMap(all),
+            rates: fresh
+                .iter()
+                .filter_map(|key| new.get(key).map(|account| (key.clone(), account.rates())))
+                .collect(),
+        };
+        parts.tuner.apply(before, &config, prepared, told);
+        parts.routes.set(parts.doors.router(&config, new));
+        parts.models = models;
+        let mut running = parts.running.lock().await;
+        running.end(&replaced).await;
+        if !gone.is_empty() {
+            let _ = timeout(FAREWELL, parts.tuner.deliverer.idle()).await;
+            running.end(&gone).await;
+            running.forget(&gone);
+            parts
+                .tuner
+                .deliverer
+                .set_adapters(adapters::all(new), Vec::new());
+        }
+        for key in &fresh {
+            if let Some(account) = new.get(key) {
+                running.start(Arc::clone(&account.adapter));
+            }
+        }
+    }
+
+    /// Redacts the secrets of a configuration from now on, and still those before.
+    fn learn(&mut self, config: &Config) {
+        if self.remember(config) {
+            let (redactor, _) = Redactor::new(self.secrets.iter().cloned());
+            self.parts.tuner.redactor.replace(&redactor);
+        }
+    }
+
+    /// Says whether one of the secrets is new.
+    fn remember(&mut self, config: &Config) -> bool {
+        let mut new = false;
+        for (name, secret) in &config.secrets {
+            let value = secret.expose();
+            let known = self.secrets.iter().position(|known| known.value == value);
+            new |= known.is_none();
+            let secret = match known {
+                Some(at) => self.secrets.remove(at),
+                None => Secret {
+                    name: name.clone(),
+                    value: value.to_owned(),
+                },
+            };
+            // The newest stand last, so that none of them is forgotten before an older one.
+            self.secrets.push(secret);
+        }
+        let most = MAX_OLD_SECRETS.max(config.secrets.len());
+        let surplus = self.secrets.len().saturating_sub(most);
+        self.secrets.drain(..surplus);
+        new
+    }
+}
+
+fn keys(accounts: &Accounts, wanted: impl Fn(&accounts::Key) -> bool) -> Vec<accounts::Key> {
+    accounts.keys().filter(|key| wanted(key)).cloned().collect()
+}
+
+fn invalid(what: String) -> Problem {
+    Problem::error("", None, Kind::Invalid(what))
+}

@@ -1,0 +1,147 @@
+//! What of a running core follows the configuration, and how it is put in place.
+//!
+//! Owns the step from a checked configuration to what each part is told, at a start and at a reload. What
+//! can fail is prepared first; putting it in place cannot. It never reads a file.
+
+use std::{collections::HashMap, sync::Arc};
+
+use weirgate_sdk::{AccountName, Platform, Rates};
+
+use super::{StartError, translate};
+use crate::{
+    agent::{
+        model::{Chain, Model},
+        rules::Rules,
+    },
+    config::Config,
+    current::Current,
+    inbound::accept::{AccountRules, IntakeRules},
+    outbound::{
+        compose::Composer,
+        deliver::{Adapters, Deliverer},
+    },
+    schedule::{
+        dispatch::{Dispatch, Pace},
+        permits::ProviderPermits,
+    },
+    security::redact::Redactor,
+};
+
+/// The handles of a running core's settings.
+#[derive(Debug, Clone)]
+pub struct Tuner {
+    pub(super) rules: Arc<Current<Rules>>,
+    pub(super) intake: Arc<Current<IntakeRules>>,
+    pub(super) dispatch: Arc<Dispatch>,
+    pub(super) deliverer: Deliverer,
+    pub(super) redactor: Arc<Redactor>,
+}
+
+/// What a new configuration makes of the core: built, and not in place yet.
+pub struct Prepared {
+    composer: Composer,
+    models: Vec<Arc<dyn Model>>,
+}
+
+impl std::fmt::Debug for Prepared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Prepared").finish_non_exhaustive()
+    }
+}
+
+/// What is new of the accounts.
+#[derive(Debug, Default)]
+pub struct Accounts {
+    /// What the core has to know of each account.
+    pub rules: HashMap<(Platform, AccountName), AccountRules>,
+    /// Where answers go.
+    pub adapters: AdapterMap,
+    /// The pace of those accounts whose adapter is a new one.
+    pub rates: Vec<((Platform, AccountName), Rates)>,
+}
+
+/// [`Adapters`] with a `Debug` of its own.
+#[derive(Default)]
+pub struct AdapterMap(pub Adapters);
+
+impl std::fmt::Debug for AdapterMap {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
+
+/// What composes replies.
+pub(super) fn composer(config: &Config, redactor: &Arc<Redactor>) -> Result<Composer, StartError> {
+    Composer::new(Arc::clone(redactor), config.output.clone())
+        .map_err(|error| StartError::Config(format!("output.segmented.split_regex: {error}")))
+}
+
+/// The rules of turns from now on.
+pub(super) fn rules(
+    config: &Config,
+    models: Vec<Arc<dyn Model>>,
+    composer: Composer,
+    permits: Arc<ProviderPermits>,
+) -> Rules {
+    Rules {
+        settings: translate::settings(config),
+        chain: Chain::new(models, translate::recovery(config)),
+        permits,
+        composer,
+    }
+}
+
+/// What decides when turns start.
+pub(super) fn pace(config: &Config, permits: Arc<ProviderPermits>) -> Pace {
+    Pace {
+        max_in_flight: config.flow_control.max_turns_in_flight,
+        providers: translate::chat_providers(config),
+        patience: config.error_recovery.max_backoff,
+        permits,
+    }
+}
+
+impl Tuner {
+    /// Builds what a configuration needs.
+    ///
+    /// # Errors
+    /// [`StartError::Config`] if a part cannot work with its settings; nothing has changed then.
+    pub fn prepare(
+        &self,
+        config: &Config,
+        models: Vec<Arc<dyn Model>>,
+    ) -> Result<Prepared, StartError> {
+        Ok(Prepared {
+            composer: composer(config, &self.redactor)?,
+            models,
+        })
+    }
+
+    /// Puts a configuration in place of the one before. Turns under way keep what they started with; what
+    /// waits is subject to the new settings.
+    pub fn apply(&self, before: &Config, config: &Config, prepared: Prepared, accounts: Accounts) {
+        let stays = |id: &str| translate::same_service(before, config, id);
+        let permits = self.rules.get().permits.renewed(
+            translate::limiters(config),
+            // A limit that was learned belongs to the service and the key.
+            stays,
+        );
+        let permits = Arc::new(permits);
+        let Accounts {
+            rules: account_rules,
+            adapters: AdapterMap(adapters),
+            rates,
+        } = accounts;
+        self.deliverer.set_output(config.output.clone());
+        self.deliverer.set_adapters(adapters, rates);
+        let Prepared { composer, models } = prepared;
+        self.rules
+            .set(rules(config, models, composer, Arc::clone(&permits)));
+        self.dispatch.set_pace(pace(config, permits));
+        self.dispatch.set_policy(translate::policy(config));
+        self.intake.set(IntakeRules {
+            accounts: account_rules,
+            ambient: config.context.ambient.enable,
+        });
+    }
+}
