@@ -87,7 +87,7 @@ fn read(folder: &Path, files: &mut Vec<File>) {
             entry.file_name().to_string_lossy().into_owned(),
         );
         if entry.file_type().expect("the entry has a type").is_dir() {
-            let build = name == "target" || path.join("CACHEDIR.TAG").exists();
+            let build = name == "target" || name == "vendor" || path.join("CACHEDIR.TAG").exists();
             if !build && (!name.starts_with('.') || name == ".ci") {
                 read(&path, files);
             }

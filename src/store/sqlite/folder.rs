@@ -57,7 +57,10 @@ pub enum OpenError {
         known: i64,
     },
     /// The database failed.
-    #[error("the database {path} cannot be opened: {reason}")]
+    #[error(
+        "the database {path} cannot be opened: {reason}\n  \
+         hint: make room if the disk is full; put a copy back if the file is damaged"
+    )]
     Database {
         /// The database file.
         path: PathBuf,
