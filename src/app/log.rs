@@ -8,11 +8,16 @@ use crate::{
     telemetry::logging::Logging,
 };
 
-/// Sets zone, file, format and level of the log.
+/// Sets zone, file, format and level of the log. A file that is the same as `before` is written on.
 ///
 /// # Errors
 /// What is wrong and what to do, for people; the log is as it was then.
-pub fn set_up(logging: &Logging, config: &Config, env: &Environment<'_>) -> Result<(), String> {
+pub fn set_up(
+    logging: &Logging,
+    config: &Config,
+    before: Option<&Config>,
+    env: &Environment<'_>,
+) -> Result<(), String> {
     let zone = match &config.timezone {
         Some(zone) => zone.clone(),
         None => {
@@ -28,13 +33,15 @@ pub fn set_up(logging: &Logging, config: &Config, env: &Environment<'_>) -> Resu
     };
     let log = &config.observability.log;
     let file = log.file.as_ref();
-    logging.set_file(file).map_err(|error| {
-        let path = file.map_or_else(String::new, |file| file.path.display().to_string());
-        format!(
-            "the log file {path} cannot be opened (observability.log.file.path): {error}\n  \
-             hint: give its folder to the user that runs the gateway, or take the key away"
-        )
-    })?;
+    if before.is_none_or(|before| before.observability.log.file.as_ref() != file) {
+        logging.set_file(file).map_err(|error| {
+            let path = file.map_or_else(String::new, |file| file.path.display().to_string());
+            format!(
+                "the log file {path} cannot be opened (observability.log.file.path): {error}\n  \
+                 hint: give its folder to the user that runs the gateway, or take the key away"
+            )
+        })?;
+    }
     // The level was checked when it was read.
     logging
         .configure(log.format, &log.level)

@@ -35,7 +35,7 @@ pub(super) fn run(file: Option<&Path>) -> ExitCode {
     let config = &loaded.config;
     let redactor = redactor(config);
     logging.set_redactor(redactor.clone());
-    if let Err(error) = log::set_up(&logging, config, &environment) {
+    if let Err(error) = log::set_up(&logging, config, None, &environment) {
         complain(&error);
         return ExitCode::from(EXIT_CONFIG);
     }

@@ -194,8 +194,13 @@ impl Engine {
             != (&before.observability.log, &before.timezone)
         {
             // The last that can fail: it is in force already when it has not.
-            log::set_up(&parts.logging, &config, parts.source.environment())
-                .map_err(StartError::Config)?;
+            log::set_up(
+                &parts.logging,
+                &config,
+                Some(before),
+                parts.source.environment(),
+            )
+            .map_err(StartError::Config)?;
         }
         Ok(Built {
             config,

@@ -26,7 +26,7 @@ async fn an_account_that_changes_its_port_is_reached_there_and_others_keep_their
     let moved = gateway.onebot().await;
     // In a group, whose messages have numbers that the first connection did not use.
     moved.group_as("member", 7, 1, "two").await;
-    assert_eq!(moved.answer().await.text(), "re: two");
+    assert_eq!(moved.answer().await.text(), "re: member 1: two");
     assert!(
         weirgate_testkit::onebot::FakeOneBot::connect_with(
             &old,

@@ -6,7 +6,7 @@ use serde_json::json;
 use weirgate_testkit::model::{FakeModel, Script};
 
 use super::{ask, prompt, reads, started};
-use crate::gateway::{Chat as _, KEY};
+use crate::gateway::{Chat as _, KEY, until};
 
 /// How long a model pauses in the middle of an answer: longer than a reload takes.
 const WHILE: Duration = Duration::from_secs(6);
@@ -85,10 +85,12 @@ async fn rights_language_log_and_output_follow() {
     fake.group_as("member", 7, 42, "/reset").await;
     let denied = fake.answer().await.text();
     assert!(!denied.contains("forgotten"), "{denied}");
+    let file = gateway.folder().join("live.log");
     let changes = json!({
         "permissions": { "owners": { "qq": [42] } },
         "language": "zh-CN",
-        "observability": { "log": { "level": "debug" }, "metrics": true },
+        "observability": { "log": { "level": "debug", "file": { "path": file } } },
+        "timezone": "Asia/Shanghai",
         "output": { "platform_adaptation": { "max_length_by_platform": { "qq": 64 } },
             "segmented": { "enable": false, "random_interval": "0,0" } },
     });
@@ -102,6 +104,12 @@ async fn rights_language_log_and_output_follow() {
     fake.send_private(1, &long).await;
     assert!(fake.answers(2).await.iter().all(|part| part.len() <= 64));
     gateway.logged("DEBUG").await;
+    let written = || std::fs::read_to_string(&file).unwrap_or_default();
+    assert!(
+        until(|| written().contains("+08:00")).await,
+        "{}",
+        written()
+    );
     let off = json!({ "observability": { "metrics": false } });
     gateway.configure(&model, off);
     let closed = async {
