@@ -24,6 +24,7 @@ pub mod links;
 pub mod members;
 pub mod moderate;
 pub mod places;
+pub mod quote;
 pub mod receive;
 pub mod reverse;
 pub mod seen;

@@ -27,6 +27,7 @@ use crate::{
         intake::{CHANNEL, Intake, Parcel},
         links::Links,
         members::Admins,
+        quote::Patience,
         reverse,
         seen::Seen,
         send::{self, Call},
@@ -70,7 +71,9 @@ pub struct Shared {
     /// What it sent lately.
     pub sent: SentMessages,
     /// How far it has listened.
-    pub seen: Arc<Seen>,
+    pub seen: Seen,
+    /// Whether what messages answer is asked for.
+    pub patience: Patience,
     /// The admins of groups that were asked about.
     pub admins: Admins,
     /// What stands at the other end, once it said so.
@@ -103,7 +106,8 @@ impl Shared {
             calls: Calls::default(),
             http,
             sent: SentMessages::default(),
-            seen: Arc::default(),
+            seen: Seen::default(),
+            patience: Patience::default(),
             admins: Admins::default(),
             implementation: Mutex::default(),
             fault,
@@ -274,13 +278,7 @@ impl Adapter for Qq {
         }
         let (sender, events) = mpsc::channel(CHANNEL);
         shared.links.open(Arc::clone(&ingress));
-        let mut intake = Intake::new(
-            ingress,
-            shared.platform.clone(),
-            shared.account.clone(),
-            events,
-            Arc::clone(&shared.seen),
-        );
+        let mut intake = Intake::new(ingress, Arc::clone(shared), events);
         {
             let mut serve = Box::pin(self.serve(place, sender, &stop));
             let mut work = pin!(intake.run());

@@ -236,3 +236,38 @@ async fn the_fake_obeys_codes_in_strings_and_refuses_bad_calls() {
     assert_eq!(reply.mentions(), Vec::<String>::new(), "all is nobody");
     assert_eq!(reply.segments[0]["type"], "at");
 }
+
+#[tokio::test]
+async fn what_a_question_answers_comes_with_it() {
+    let fake = FakeOneBot::listen(BOT, Options::default()).await;
+    let rig = Rig::reach(with(Transport::Forward {
+        url: fake.url().to_owned(),
+    }));
+    rig.is(&Connection::Up).await;
+    let here = fake.past(Some(30_001), 20_002, "the text in question", 60);
+    let elsewhere = fake.past(Some(30_002), 20_002, "a secret of another group", 60);
+    let ask = async |id: i64, at_bot: bool| {
+        let mut segments = vec![onebot::reply_to(id)];
+        if at_bot {
+            segments.push(onebot::at(BOT));
+        }
+        segments.push(onebot::text(" translate this"));
+        fake.send_segments(Some(30_001), 20_001, &segments).await;
+        rig.ingress.next_message(LIMIT).await.expect("a message")
+    };
+    let quote = Segment::Quote("user 20002: the text in question".into());
+    let message = ask(here, true).await;
+    assert_eq!(message.segments[0], quote);
+    assert_eq!(message.own_text().trim(), "translate this");
+    // Another conversation's words, words that are gone, and a message that is not for the bot.
+    for (id, at_bot) in [(elsewhere, true), (here + 500, true), (here, false)] {
+        let message = ask(id, at_bot).await;
+        let quoted = |segment: &Segment| matches!(segment, Segment::Quote(_));
+        assert!(
+            !message.segments.iter().any(quoted),
+            "{:?}",
+            message.segments
+        );
+    }
+    rig.stop().await;
+}

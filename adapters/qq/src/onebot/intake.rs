@@ -11,9 +11,10 @@ use tokio::{
     sync::{mpsc, oneshot},
     time::Instant,
 };
-use weirgate_sdk::{AccountName, Batch, Cursor, Event, Ingress, NotAccepted, Platform, Receipt};
+use weirgate_sdk::{Batch, Cursor, Event, Ingress, NotAccepted, Receipt};
 
-use super::seen::Seen;
+use super::quote;
+use crate::qq::Shared;
 
 /// The most events that one read of a socket gathers.
 pub const GATHER: usize = 64;
@@ -52,10 +53,8 @@ impl From<Vec<Event>> for Parcel {
 /// Hands events in; one for each account, so that their order is one.
 pub struct Intake {
     ingress: Arc<dyn Ingress>,
-    platform: Platform,
-    account: AccountName,
+    shared: Arc<Shared>,
     events: mpsc::Receiver<Parcel>,
-    seen: Arc<Seen>,
     marked: Option<Instant>,
     /// The time of the newest message that was handed in, in seconds.
     newest: Option<i64>,
@@ -91,17 +90,13 @@ impl Intake {
     /// Takes events from `events` until all its senders are gone.
     pub fn new(
         ingress: Arc<dyn Ingress>,
-        platform: Platform,
-        account: AccountName,
+        shared: Arc<Shared>,
         events: mpsc::Receiver<Parcel>,
-        seen: Arc<Seen>,
     ) -> Self {
         Self {
             ingress,
-            platform,
-            account,
+            shared,
             events,
-            seen,
             marked: None,
             newest: None,
             open: VecDeque::new(),
@@ -177,9 +172,10 @@ impl Intake {
             _ => None,
         });
         self.newest = self.newest.max(times.max());
+        quote::fill(&self.shared, &mut events).await;
         let batch = Batch {
-            platform: self.platform.clone(),
-            account: self.account.clone(),
+            platform: self.shared.platform.clone(),
+            account: self.shared.account.clone(),
             events,
             cursor: self.mark(),
         };
@@ -194,7 +190,7 @@ impl Intake {
         }
         // What was read and is not handed in yet must not count as heard.
         let newest = self.newest?;
-        let (bot, _) = self.seen.mark()?;
+        let (bot, _) = self.shared.seen.mark()?;
         self.marked = Some(now);
         Some(Cursor {
             bot: bot.into(),
@@ -214,7 +210,7 @@ impl Intake {
 
     /// The store refused: waits until it takes the oldest batch, then hands in the rest in order.
     async fn hand_in_again(&mut self, why: &str) -> Result<(), Stopping> {
-        tracing::warn!(account = %self.account, why, "the store takes no messages: reading pauses");
+        tracing::warn!(account = %self.shared.account, why, "the store takes no messages: reading pauses");
         // What is under way ends first, so that what was accepted is not handed in again.
         while !self.open.is_empty() {
             let result = first(&mut self.open).await;
@@ -238,7 +234,7 @@ impl Intake {
                 self.opened(load, receipt);
             }
         }
-        tracing::info!(account = %self.account, "the store takes messages again");
+        tracing::info!(account = %self.shared.account, "the store takes messages again");
         Ok(())
     }
 

@@ -3,6 +3,8 @@
 //! Owns the meaning of each kind of segment. The encoding is decided by the JSON type of each payload,
 //! never by configuration; array text is literal. A kind that is not known becomes a placeholder.
 
+mod forwarded;
+
 use std::{borrow::Cow, fmt};
 
 use serde::{
@@ -80,6 +82,36 @@ pub fn read(message: Raw<'_>, raw_message: Raw<'_>, bot: &str) -> Content {
     reader.content
 }
 
+/// Segments as a text of at most `longest` characters, for quoting: words as they are, anything else as a
+/// short description in brackets.
+#[must_use]
+pub fn describe(segments: &[Segment], longest: usize) -> String {
+    let mut text = String::new();
+    for segment in segments {
+        match segment {
+            Segment::Text(words) | Segment::Quote(words) => text.push_str(words),
+            Segment::Mention { user, name } => {
+                text.push('@');
+                text.push_str(if name.is_empty() { user.as_str() } else { name });
+                text.push(' ');
+            }
+            Segment::MentionAll => text.push_str("@all "),
+            Segment::Placeholder(words) => text.push_str(&format!("[{words}]")),
+            Segment::Attachment(attachment) => text.push_str(match attachment.kind {
+                AttachmentKind::Image => "[image]",
+                AttachmentKind::Audio => "[voice message]",
+                AttachmentKind::Video => "[video]",
+                AttachmentKind::File => "[file]",
+            }),
+        }
+    }
+    if text.chars().nth(longest).is_some() {
+        text = text.chars().take(longest.saturating_sub(1)).collect();
+        text.push('…');
+    }
+    text
+}
+
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct WireSegment<'a> {
@@ -87,6 +119,13 @@ struct WireSegment<'a> {
     kind: Raw<'a>,
     #[serde(borrow)]
     data: Raw<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct WireFace<'a> {
+    #[serde(borrow, rename = "faceText")]
+    face_text: Raw<'a>,
 }
 
 /// The parameters of one segment.
@@ -104,6 +143,22 @@ impl Data<'_> {
                 .find(|(key, _)| *key == name)
                 .map(|(_, value)| cq::unescape(value)),
         }
+    }
+
+    /// A parameter as it was written; CQ codes hold texts only.
+    fn raw(&self, name: &str) -> Raw<'_> {
+        match self {
+            Self::Json(pairs) => pairs.get(name),
+            Self::Cq(_) => None,
+        }
+    }
+
+    /// The name of a face, which newer implementations add to its number.
+    fn face(&self) -> Option<Cow<'_, str>> {
+        let raw: WireFace<'_> = wire::object(self.raw("raw"));
+        let name = wire::text(raw.face_text)?;
+        let name = name.trim().trim_start_matches('/').to_owned();
+        (!name.is_empty()).then_some(Cow::Owned(name))
     }
 
     /// The first of several names that is there and not blank.
@@ -245,11 +300,14 @@ impl Reader<'_> {
                 let words = format!("{title} {} {}", place[0], place[1]);
                 self.placeholder("location", Some(words.into()));
             }
-            "face" => self.placeholder("emoji", data.get("id")),
+            "face" => self.placeholder("emoji", data.face().or_else(|| data.get("id"))),
             "mface" | "marketface" => self.placeholder("sticker", data.first(&["summary", "text"])),
             "music" => self.placeholder("music", data.first(&["title", "url"])),
             "contact" => self.placeholder("contact", data.get("id")),
-            "forward" | "node" => self.placeholder("forwarded messages", None),
+            "forward" | "node" => match data.raw("content").and_then(forwarded::read) {
+                Some(quoted) => self.push(Segment::Quote(quoted)),
+                None => self.placeholder("forwarded messages", None),
+            },
             "dice" | "rps" => self.placeholder(kind, data.get("result")),
             "anonymous" => {}
             other => {

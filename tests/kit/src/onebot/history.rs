@@ -42,6 +42,11 @@ pub(super) fn call(
     Some(match action {
         "get_recent_contact" if recent => Ok(contacts(&history)),
         "get_group_list" => Ok(ids(&history, "group_id")),
+        "get_msg" => history
+            .iter()
+            .find(|event| event["message_id"] == params["message_id"])
+            .cloned()
+            .ok_or_else(|| (1200, "no such message".into())),
         "get_friend_list" => Ok(ids(&history, "user_id")),
         "get_group_msg_history" => messages(&history, "group_id", params),
         "get_friend_msg_history" if shared.options.app_name != "go-cqhttp" => {

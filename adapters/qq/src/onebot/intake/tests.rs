@@ -5,9 +5,10 @@ use std::collections::HashSet;
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use tokio::time::Instant;
-use weirgate_sdk::{Connection, Cursor, Outcome, ReceiptSlot, Transcript};
+use weirgate_sdk::{AccountName, Connection, Cursor, Outcome, Platform, ReceiptSlot, Transcript};
 
 use super::*;
+use crate::settings::Settings;
 
 /// A store that fails as told, and journals each event once.
 #[derive(Default)]
@@ -101,10 +102,8 @@ fn intake(store: &Arc<Store>) -> (mpsc::Sender<Parcel>, Intake) {
         sender,
         Intake::new(
             store.clone(),
-            "qq".into(),
-            "main".into(),
+            Arc::new(Shared::new("main".into(), Settings::default())),
             receiver,
-            Arc::default(),
         ),
     )
 }

@@ -1,5 +1,7 @@
 //! What each wire event means, and that odd ones do no harm.
 
+mod families;
+
 use serde_json::{Value, json};
 use weirgate_sdk::Segment;
 

@@ -243,3 +243,58 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn faces_have_names_where_the_implementation_tells_them() {
+    let face = |data: Value| {
+        let message = json!([{ "type": "face", "data": data }]);
+        let raw = serde_json::value::to_raw_value(&message).expect("JSON");
+        read(Some(&raw), None, "10001").segments
+    };
+    let named = json!({ "id": "14", "raw": { "faceText": "/微笑" } });
+    assert_eq!(face(named), [Segment::Placeholder("emoji: 微笑".into())]);
+    for plain in [
+        json!({ "id": 14 }),
+        json!({ "id": "14", "raw": { "faceText": "" } }),
+    ] {
+        assert_eq!(face(plain), [Segment::Placeholder("emoji: 14".into())]);
+    }
+}
+
+#[test]
+fn forwarded_messages_are_quoted_if_they_came() {
+    let forward = |data: Value| {
+        let message = json!([{ "type": "forward", "data": data }]);
+        let raw = serde_json::value::to_raw_value(&message).expect("JSON");
+        read(Some(&raw), None, "10001").segments
+    };
+    let said =
+        |name: &str, message: Value| json!({ "sender": { "nickname": name }, "message": message });
+    let text = |text: &str| json!([{ "type": "text", "data": { "text": text } }]);
+    let inner = json!([{ "type": "forward", "data": { "content": [said("x", text("deep"))] } }]);
+    let content = json!([
+        said("甲", text("one [CQ:at,qq=all]")),
+        said("乙", json!("two[CQ:image,file=a.jpg]")),
+        said("丙", inner),
+        said("丁", json!([])),
+        7,
+    ]);
+    let quoted = "甲: one [CQ:at,qq=all]\n乙: two[image]\n丙: [forwarded messages]";
+    assert_eq!(
+        forward(json!({ "id": "1", "content": content })),
+        [Segment::Quote(quoted.into())]
+    );
+    let many: Vec<Value> = (0..35).map(|n| said("n", text(&n.to_string()))).collect();
+    let Segment::Quote(lines) = &forward(json!({ "content": many }))[0] else {
+        panic!("quoted");
+    };
+    assert!(lines.ends_with("n: 29\n(5 more)"), "{lines}");
+    for nothing in [
+        json!({ "id": "1" }),
+        json!({ "content": [] }),
+        json!({ "content": "x" }),
+    ] {
+        let placeholder = Segment::Placeholder("forwarded messages".into());
+        assert_eq!(forward(nothing), [placeholder]);
+    }
+}

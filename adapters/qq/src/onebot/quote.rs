@@ -1,0 +1,137 @@
+//! The text of a message that somebody answers, asked of the implementation.
+//!
+//! Owns when it is asked, for how long, and that it never tells one conversation what was said in another.
+//! Only what is said to the bot is looked into; the bot's own messages it knows.
+
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use serde::Deserialize;
+use serde_json::json;
+use tokio::time::{Instant, timeout_at};
+use weirgate_sdk::{ChatKind, Event, InboundMessage, Segment};
+
+use super::{
+    answer::Data,
+    places::{Place, id_value},
+    segment,
+    send::Call,
+    wire::{self, MAX_ID, Raw, WireSender, line},
+};
+use crate::qq::Shared;
+
+/// Questions for one batch; further messages come without what they quote.
+const MAX_QUESTIONS: usize = 8;
+/// How long all of them may take together: events behind them wait meanwhile.
+const LIMIT: Duration = Duration::from_secs(2);
+/// Longest quoted text, in characters.
+const MAX_TEXT: usize = 2_000;
+/// Longest name, in characters.
+const MAX_NAME: usize = 60;
+
+/// After a question without an answer, how long nothing is asked: an implementation that passes over calls
+/// it does not know must not hold up every message.
+const PAUSE: Duration = Duration::from_secs(60);
+
+/// Until when nothing is asked.
+#[derive(Debug, Default)]
+pub struct Patience(Mutex<Option<Instant>>);
+
+impl Patience {
+    fn is_lost(&self, now: Instant) -> bool {
+        self.0.lock().is_some_and(|until| now < until)
+    }
+
+    fn lose(&self, now: Instant) {
+        *self.0.lock() = Some(now + PAUSE);
+    }
+}
+
+/// Puts what they answer in front of the messages that are said to the bot.
+pub async fn fill(shared: &Shared, events: &mut [Event]) {
+    let now = Instant::now();
+    if shared.patience.is_lost(now) {
+        return;
+    }
+    let until = now + LIMIT;
+    let messages = events.iter_mut().filter_map(|event| match event {
+        Event::Message(message) if is_asked_about(message) => Some(message),
+        _ => None,
+    });
+    for message in messages.take(MAX_QUESTIONS) {
+        let Some(answered) = &message.reply_to else {
+            continue;
+        };
+        let call = Call {
+            action: "get_msg",
+            params: json!({ "message_id": id_value(answered.message.as_str()) }),
+        };
+        let asked = timeout_at(until, shared.request(&call, LIMIT)).await;
+        let Ok(answer) = asked else {
+            return shared.patience.lose(Instant::now());
+        };
+        if let Ok(data) = answer
+            && let Some(quote) = read(&data, message, shared.links.bot().as_deref())
+        {
+            message.segments.insert(0, Segment::Quote(quote));
+        }
+    }
+}
+
+fn is_asked_about(message: &InboundMessage) -> bool {
+    let foreign = message
+        .reply_to
+        .as_ref()
+        .is_some_and(|answered| answered.to_bot != Some(true));
+    foreign && (message.mentions_bot || message.chat == ChatKind::Private)
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct WireMessage<'a> {
+    #[serde(borrow)]
+    message_type: Raw<'a>,
+    #[serde(borrow)]
+    group_id: Raw<'a>,
+    #[serde(borrow)]
+    sender: Raw<'a>,
+    #[serde(borrow)]
+    message: Raw<'a>,
+    #[serde(borrow)]
+    raw_message: Raw<'a>,
+}
+
+/// What was said, with the name of who said it; `None` if it was said elsewhere, or nobody can tell.
+fn read(data: &Data, of: &InboundMessage, bot: Option<&str>) -> Option<String> {
+    let said: WireMessage<'_> = wire::object(data.raw());
+    let sender: WireSender<'_> = wire::object(said.sender);
+    let author = wire::id(sender.user_id, MAX_ID);
+    let here = match Place::parse(of.conversation.conversation.as_str())? {
+        Place::Group(group) => wire::id(said.group_id, MAX_ID).as_deref() == Some(group),
+        Place::Private(user) | Place::Temporary { user, .. } => {
+            let private = wire::text(said.message_type).as_deref() == Some("private");
+            private && author.is_some_and(|author| author == user || Some(&*author) == bot)
+        }
+    };
+    if !here {
+        return None;
+    }
+    let content = segment::read(said.message, said.raw_message, bot.unwrap_or_default());
+    let text = segment::describe(&content.segments, MAX_TEXT);
+    if text.trim().is_empty() {
+        return None;
+    }
+    let names = [sender.card, sender.nickname];
+    let name = names
+        .iter()
+        .filter_map(|name| wire::text(*name))
+        .map(|name| line(&name, MAX_NAME))
+        .find(|name| !name.is_empty());
+    Some(match name {
+        Some(name) => format!("{name}: {text}"),
+        None => text,
+    })
+}
+
+#[cfg(test)]
+mod tests;
