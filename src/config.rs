@@ -170,6 +170,10 @@ impl Config {
             secrets: problems.secrets(),
             file: None,
         };
+        let read = Self {
+            secrets: [read.secrets, read.storage.secrets()].concat(),
+            ..read
+        };
         for section in NOT_AVAILABLE {
             top.refused(
                 section,

@@ -7,6 +7,7 @@
 pub mod config;
 pub mod failpoint;
 mod operate;
+pub mod postgres;
 pub mod record;
 pub mod sqlite;
 

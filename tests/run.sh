@@ -6,7 +6,9 @@
 #   bash tests/run.sh --counterparts   only installs the programs by others that tests run against
 #
 # Works from any folder and respects CARGO_TARGET_DIR. As root on a Debian system it installs a missing C
-# toolchain; otherwise it says what is missing. One feature set serves clippy and the tests, so that nothing is compiled twice for two sets.
+# toolchain and PostgreSQL's server; otherwise it says what is missing. The tests use the server that
+# WEIRGATE_TEST_POSTGRES names, else one on this machine that trusts its users, else one of their own.
+# One feature set serves clippy and the tests, so that nothing is compiled twice for two sets.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -22,7 +24,7 @@ for argument in "$@"; do
     case "$argument" in
         --long) long=yes ;;
         --counterparts) only_counterparts=yes ;;
-        -h | --help) sed -n '2,10s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
+        -h | --help) sed -n '2,13s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
         *) fail "unknown argument $argument (try --help)" ;;
     esac
 done
@@ -46,6 +48,16 @@ ensure_compiler() {
     can_install || fail "a C compiler is missing (Debian: apt-get install gcc libc6-dev), SQLite is built with it"
     say "installing a C compiler"
     install gcc libc6-dev
+}
+
+# Only the programs are needed: tests start a server of their own where none is reachable.
+ensure_postgres() {
+    [ -z "${WEIRGATE_TEST_POSTGRES:-}" ] || return 0
+    ! have initdb || return 0
+    ! ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || return 0
+    can_install || fail "PostgreSQL is missing (Debian: apt-get install postgresql), or set WEIRGATE_TEST_POSTGRES"
+    say "installing PostgreSQL"
+    install postgresql
 }
 
 ensure_rust() {
@@ -124,6 +136,7 @@ ensure_counterparts() {
 ensure_counterparts
 [ "$only_counterparts" = no ] || exit 0
 ensure_compiler
+ensure_postgres
 ensure_rust
 
 say "cargo fmt"

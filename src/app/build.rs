@@ -28,7 +28,9 @@ use crate::{
     security::redact::Redactor,
     store::{
         Store,
-        sqlite::{Options, SqliteStore},
+        config::Database,
+        postgres::{self, PostgresStore},
+        sqlite::{self, SqliteStore},
     },
     telemetry::{logging::Logging, metrics::Exporter, traces},
 };
@@ -66,13 +68,8 @@ pub(super) async fn build(startup: Startup) -> Result<App, StartError> {
     } = startup;
     let config = loaded.config.clone();
     let clock = Clock::system();
-    let store: Arc<dyn Store> = SqliteStore::open(store_options(&config)).await?;
-    let database = config.storage.path();
-    exporter.set_files(
-        ["", "-wal", "-shm"]
-            .map(|end| suffixed(&database, end))
-            .into(),
-    );
+    let store = open_store(&config).await?;
+    exporter.set_files(files(&config));
     let (server, listener) = bind(&config).await?;
     let models = models(&config, None)?;
     let chat_models = ChatModels::new(chat_models(&config));
@@ -174,14 +171,38 @@ impl Doors {
     }
 }
 
-fn store_options(config: &Config) -> Options {
+async fn open_store(config: &Config) -> Result<Arc<dyn Store>, StartError> {
     let storage = &config.storage;
-    Options {
-        path: storage.path(),
-        durability: storage.durability,
-        retention: storage.retention,
-        readers: READERS,
-        now: wall_clock,
+    let (durability, retention) = (storage.durability, storage.retention);
+    Ok(match &storage.database {
+        Database::Sqlite(path) => {
+            SqliteStore::open(sqlite::Options {
+                path: path.clone(),
+                durability,
+                retention,
+                readers: READERS,
+                now: wall_clock,
+            })
+            .await?
+        }
+        Database::Postgres(url) => {
+            PostgresStore::open(postgres::Options {
+                url: url.clone(),
+                durability,
+                retention,
+                readers: READERS,
+                now: wall_clock,
+            })
+            .await?
+        }
+    })
+}
+
+/// The files of the database; a server has none here.
+fn files(config: &Config) -> Vec<std::path::PathBuf> {
+    match &config.storage.database {
+        Database::Sqlite(path) => ["", "-wal", "-shm"].map(|end| suffixed(path, end)).into(),
+        Database::Postgres(_) => Vec::new(),
     }
 }
 

@@ -11,6 +11,9 @@ pub enum StartError {
     /// The store could not be opened.
     #[error(transparent)]
     Open(#[from] crate::store::sqlite::OpenError),
+    /// The store on a server could not be opened.
+    #[error(transparent)]
+    OpenServer(#[from] crate::store::postgres::OpenError),
     /// The store failed while the gateway was starting.
     #[error(transparent)]
     Store(#[from] crate::store::StoreError),
@@ -30,7 +33,7 @@ impl StartError {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Config(_) | Self::Listen { .. } => EXIT_CONFIG,
-            Self::Open(_) | Self::Store(_) => 1,
+            Self::Open(_) | Self::OpenServer(_) | Self::Store(_) => 1,
         }
     }
 }

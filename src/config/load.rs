@@ -175,7 +175,7 @@ pub(super) fn from_tree(
 ) -> Config {
     let written = root
         .get("storage")
-        .and_then(|storage| storage.get("url"))
+        .and_then(|storage| storage.get("url").or_else(|| storage.get("url_file")))
         .is_some();
     let default_url = match expand_text(Storage::DEFAULT_URL, env) {
         Ok((url, _)) => url,

@@ -4,7 +4,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use weirgate_sdk::settings::{Fields, Setting};
+use weirgate_sdk::settings::{Fields, Secret};
 
 /// What a committed message survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -19,13 +19,22 @@ pub enum Durability {
 /// The section `storage`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Storage {
-    /// The database: `sqlite:` with a path. Its default is under the folder for a user's data and
-    /// stands here unexpanded until it is read.
-    pub url: String,
+    /// The database.
+    pub database: Database,
     /// What a committed message survives.
     pub durability: Durability,
     /// How long finished rows stay.
     pub retention: Retention,
+}
+
+/// Which database. The default is a file under the folder for a user's data, whose address stands here
+/// unexpanded until it is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Database {
+    /// A file, by the address `sqlite:` with a path.
+    Sqlite(PathBuf),
+    /// A server, by an address that may hold a password.
+    Postgres(Secret),
 }
 
 /// The section `storage.retention`, written in days.
@@ -45,7 +54,7 @@ pub struct Retention {
 impl Default for Storage {
     fn default() -> Self {
         Self {
-            url: Self::DEFAULT_URL.to_owned(),
+            database: Database::Sqlite(path(Self::DEFAULT_URL)),
             durability: Durability::Process,
             retention: Retention::default(),
         }
@@ -77,10 +86,8 @@ impl Storage {
         let default = Self::default();
         let durabilities = [("process", Durability::Process), ("full", Durability::Full)];
         let read = Self {
-            url: fields
-                .get("url")
-                .and_then(|setting| url(&setting))
-                .unwrap_or(default_url),
+            database: Database::read(&mut fields)
+                .unwrap_or_else(|| Database::Sqlite(path(&default_url))),
             durability: fields.choice("durability", default.durability, &durabilities),
             retention: Retention::read(fields.section("retention")),
         };
@@ -88,36 +95,117 @@ impl Storage {
         read
     }
 
-    /// The path of the database file.
+    /// The secrets in the address that stand there by themselves, for the redactor: what a server says may
+    /// name one without the rest.
     #[must_use]
-    pub fn path(&self) -> PathBuf {
-        let path = self.url.strip_prefix("sqlite:").unwrap_or(&self.url);
-        PathBuf::from(path.strip_prefix("//").unwrap_or(path))
+    pub fn secrets(&self) -> Vec<(String, Secret)> {
+        let Database::Postgres(url) = &self.database else {
+            return Vec::new();
+        };
+        let Ok(url) = reqwest::Url::parse(url.expose()) else {
+            return Vec::new();
+        };
+        let written = url.password().map(str::to_owned);
+        let decoded = written.as_deref().map(decoded);
+        let in_query = url
+            .query_pairs()
+            .filter(|(key, _)| key == "password")
+            .map(|(_, value)| value.into_owned());
+        let mut found: Vec<String> = in_query.chain(written).chain(decoded).collect();
+        found.sort();
+        found.dedup();
+        found
+            .into_iter()
+            .filter(|secret| !secret.is_empty())
+            .map(|secret| ("storage.url".to_owned(), Secret::new(secret)))
+            .collect()
     }
 }
 
-/// An address that we can open. It is never shown: an address of a server may hold a password.
-fn url(setting: &Setting<'_>) -> Option<String> {
-    const HINT: Option<&str> = Some("write sqlite:///path/to/weirgate.db");
-    let url = setting.word()?;
-    let Some(rest) = url.strip_prefix("sqlite:") else {
-        if url.starts_with("postgres:") || url.starts_with("postgresql:") {
-            setting.not_available("PostgreSQL is not available in this version: use sqlite");
-        } else {
-            setting.invalid("the address does not begin with sqlite:", HINT);
+/// A part of an address without its `%XX`.
+fn decoded(part: &str) -> String {
+    let bytes = part.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        let code = (*byte == b'%')
+            .then(|| part.get(at + 1..at + 3))
+            .flatten()
+            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        out.push(code.unwrap_or(*byte));
+        at += if code.is_some() { 3 } else { 1 };
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+/// The path in an address of a file.
+fn path(url: &str) -> PathBuf {
+    let path = url.strip_prefix("sqlite:").unwrap_or(url);
+    PathBuf::from(path.strip_prefix("//").unwrap_or(path))
+}
+
+/// How the address of a server begins.
+fn is_server(url: &str) -> bool {
+    url.starts_with("postgres://") || url.starts_with("postgresql://")
+}
+
+impl Database {
+    /// Reads `url` or `url_file`. A server's address is a secret; it is never shown.
+    fn read(fields: &mut Fields<'_>) -> Option<Self> {
+        const HINT: &str =
+            "write sqlite:///path/to/weirgate.db or postgres://user:password@host/name";
+        let (here, file) = (fields.get("url"), fields.get("url_file"));
+        let (setting, file) = match (here, file) {
+            (Some(here), Some(file)) if here.describes() => {
+                // What is read means nothing; that it is read describes the keys.
+                let _ = (here.word(), file.secret_file());
+                return None;
+            }
+            (Some(_), Some(file)) => {
+                file.invalid("url and url_file are both set", Some("keep one of them"));
+                return None;
+            }
+            (Some(here), None) => (here, false),
+            (None, Some(file)) => (file, true),
+            (None, None) => return None,
+        };
+        let word = if file { None } else { Some(setting.word()?) };
+        if word.is_none_or(is_server) {
+            let url = match word {
+                Some(_) => setting.secret()?,
+                None => setting.secret_file()?,
+            };
+            if !is_server(url.expose()) || reqwest::Url::parse(url.expose()).is_err() {
+                setting.invalid(
+                    "the address cannot be read",
+                    Some(
+                        "write postgres://user:password@host:5432/database, with special \
+                         characters of the password as %XX",
+                    ),
+                );
+                return None;
+            }
+            return Some(Self::Postgres(url));
         }
-        return None;
-    };
-    let path = rest.strip_prefix("//").unwrap_or(rest);
-    if path.is_empty() || path.ends_with('/') || path.starts_with(':') {
-        setting.invalid("the address names no file", HINT);
-        return None;
+        let url = word.unwrap_or_default();
+        let Some(rest) = url.strip_prefix("sqlite:") else {
+            setting.invalid(
+                "the address begins with neither sqlite: nor postgres://",
+                Some(HINT),
+            );
+            return None;
+        };
+        let rest = rest.strip_prefix("//").unwrap_or(rest);
+        if rest.is_empty() || rest.ends_with('/') || rest.starts_with(':') {
+            setting.invalid("the address names no file", Some(HINT));
+            return None;
+        }
+        if rest.contains(['?', '#']) {
+            setting.invalid("the address takes no parameters", Some(HINT));
+            return None;
+        }
+        Some(Self::Sqlite(path(url)))
     }
-    if path.contains(['?', '#']) {
-        setting.invalid("the address takes no parameters", HINT);
-        return None;
-    }
-    Some(url.to_owned())
 }
 
 impl Retention {

@@ -3,18 +3,18 @@
 //! Owns the way of an operation to the writer and back. `docs/decisions/0001-sqlite-writer.md` says why
 //! writer and readers use different libraries. It never runs SQL itself.
 
-mod code;
+pub(super) mod code;
 mod effect;
-mod fate;
+pub(super) mod fate;
 mod folder;
 mod ids;
 mod listing;
 mod migrate;
 mod names;
-mod operate;
-mod operation;
-mod outcome;
-mod question;
+pub(super) mod operate;
+pub(super) mod operation;
+pub(super) mod outcome;
+pub(super) mod question;
 mod read;
 mod sweep;
 mod thread;

@@ -23,6 +23,8 @@ use weirgate_testkit::{
     onebot::{FakeOneBot, Options},
 };
 
+use crate::{engine::Engine, postgres::Schema};
+
 pub use chat::{Chat, person};
 pub use folder::{free_port, merge, rows};
 pub use http::Response;
@@ -44,6 +46,7 @@ pub struct Gateway {
     env: Vec<(String, String)>,
     child: Option<Child>,
     starts: u32,
+    schema: Option<Schema>,
 }
 
 impl Gateway {
@@ -62,6 +65,18 @@ impl Gateway {
         gateway
     }
 
+    /// Like [`Gateway::prepare`], on a database of this kind.
+    pub async fn prepare_on(on: Engine, model: &FakeModel, mut changes: Value) -> Self {
+        let schema = on.schema().await;
+        if let Some(schema) = &schema {
+            merge(&mut changes, json!({ "storage": { "url": schema.url() } }));
+        }
+        Self {
+            schema,
+            ..Self::prepare(model, changes)
+        }
+    }
+
     /// A folder without a configuration.
     pub fn bare() -> Self {
         Self {
@@ -71,6 +86,7 @@ impl Gateway {
             env: Vec::new(),
             child: None,
             starts: 0,
+            schema: None,
         }
     }
 
@@ -128,6 +144,21 @@ impl Gateway {
     /// The database file.
     pub fn database(&self) -> PathBuf {
         self.folder().join("data/weirgate/weirgate.db")
+    }
+
+    /// The texts of all messages that the journal holds.
+    pub async fn journaled(&self) -> Vec<String> {
+        match &self.schema {
+            Some(schema) => {
+                schema
+                    .texts("SELECT body::json ->> 't' FROM inbox ORDER BY id")
+                    .await
+            }
+            None => rows(
+                &self.database(),
+                "SELECT json_extract(body, '$.t') FROM inbox ORDER BY id",
+            ),
+        }
     }
 
     /// The binary with arguments, in the folder, with a clean environment.

@@ -8,6 +8,9 @@
     reason = "in a test a broken assumption is a failed test"
 )]
 
+#[macro_use]
+mod engine;
+
 mod commands;
 mod contract;
 mod deploy;
@@ -17,6 +20,7 @@ mod example_adapter;
 mod gateway;
 mod inbound_rules;
 mod observability;
+mod postgres;
 mod qq;
 mod reasons;
 mod reload;

@@ -116,7 +116,7 @@ async fn a_broken_configuration_keeps_it_from_starting() {
         ("language: klingon\n", "agent.yaml:1:11: language"),
         ("a: [\n", "agent.yaml:"),
         ("language: en\nlanguage: en\n", "agent.yaml:2:1"),
-        ("storage: {url: \"postgres://x\"}\n", "storage.url"),
+        ("storage: {url: \"postgres://[x\"}\n", "storage.url"),
         ("http: {listen: 99}\n", "http.listen"),
         (
             "providers: {p: {kind: openai, base_url: \"${UNSET_VARIABLE}\"}}\n",
@@ -146,6 +146,25 @@ async fn a_second_process_on_the_same_data_is_refused() {
     assert!(!said.contains("panicked"), "{said}");
     let fake = gateway.onebot().await;
     assert_eq!(fake.ask(1, "still there?").await, "re: still there?");
+}
+
+#[tokio::test]
+async fn a_database_that_is_away_is_named_without_its_password() {
+    let model = FakeModel::start().await;
+    let away = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = away.local_addr().unwrap().to_string();
+    drop(away);
+    let gateway = Gateway::prepare(
+        &model,
+        json!({ "storage": { "url": null, "url_file": "url" } }),
+    );
+    let url = format!("postgres://bot:pass%2Fword-1@{address}/chat\n");
+    gateway.write("url", &url);
+    let (code, said) = output(&gateway, &[]).await;
+    assert_eq!(code, Some(1), "{said}");
+    let named = format!("the database chat at {address} cannot be reached");
+    assert!(said.contains(&named), "{said}");
+    assert!(!said.contains("word-1"), "{said}");
 }
 
 #[tokio::test]

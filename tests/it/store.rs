@@ -1,5 +1,6 @@
-//! The store's test suite. It is written against the trait, so that every database runs the same; the
-//! only parts that know SQLite are [`Bed::open`], [`Bed::sweep`], [`Bed::rows`] and the module `sqlite`.
+//! The store's test suite. It is written against the trait, and every database runs the same: each test takes
+//! the [`Engine`] that it runs on, and `suite!` lists the tests of a module once. What holds for one database
+//! only is in the modules `sqlite` and `postgres`.
 
 #![expect(clippy::unwrap_used, reason = "a test fails where its setup fails")]
 
@@ -7,6 +8,7 @@ mod journal;
 mod memory;
 mod model;
 mod operate;
+mod postgres;
 mod recovery;
 mod retention;
 mod sqlite;
@@ -17,69 +19,116 @@ use std::{sync::Arc, time::Duration};
 use weirgate::store::{
     self, Accept, Accepted, Begin, Effect, End, EndState, Finish, History, HistoryScope, NewReply,
     Receipt, ReceiptOutcome, Role, Store, StoreError, TurnState, Waiting, WaitingFilter, Write,
-    sqlite::{Durability, Options, Retention, SqliteStore},
+    config::{Durability, Retention},
+    postgres::{Options as ServerOptions, PostgresStore},
+    sqlite::{Options, SqliteStore},
 };
-use weirgate_sdk::{ConversationKey, Cursor, UserKey};
+use weirgate_sdk::{ConversationKey, Cursor, UserKey, settings::Secret};
+
+pub use crate::engine::Engine;
+use crate::postgres::Schema;
 
 /// The time in all tests of the store.
 pub const NOW: i64 = 1_800_000_000_000;
 /// Milliseconds of a day.
 pub const DAY: i64 = 86_400_000;
 
-/// A store in a folder of its own, that can be stopped and started.
+/// A store of its own, that can be stopped and started.
 pub struct Bed {
-    folder: tempfile::TempDir,
-    sqlite: Option<Arc<SqliteStore>>,
+    place: Place,
+    opened: Option<Opened>,
 }
 
+enum Place {
+    Folder(tempfile::TempDir),
+    Schema(Schema),
+}
+
+#[derive(Clone)]
+enum Opened {
+    Sqlite(Arc<SqliteStore>),
+    Postgres(Arc<PostgresStore>),
+}
+
+/// How long rows are kept in all tests of the store.
+const RETENTION: Retention = Retention {
+    inbox: Duration::from_hours(24),
+    outbox: Duration::from_hours(24),
+    history: Duration::from_hours(30 * 24),
+    audit: Duration::from_hours(90 * 24),
+};
+
 impl Bed {
-    pub async fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+    pub async fn new(on: Engine) -> Self {
+        let place = match on.schema().await {
+            None => Place::Folder(tempfile::tempdir().unwrap()),
+            Some(schema) => Place::Schema(schema),
+        };
         let mut bed = Self {
-            folder,
-            sqlite: None,
+            place,
+            opened: None,
         };
         bed.open().await;
         bed
     }
 
+    /// How a store in a file is opened.
     pub fn options(&self) -> Options {
+        let Place::Folder(folder) = &self.place else {
+            panic!("it is no file");
+        };
         Options {
-            path: self.folder.path().join("weirgate.db"),
+            path: folder.path().join("weirgate.db"),
             durability: Durability::Process,
-            retention: Retention {
-                inbox: Duration::from_hours(24),
-                outbox: Duration::from_hours(24),
-                history: Duration::from_hours(30 * 24),
-                audit: Duration::from_hours(90 * 24),
-            },
+            retention: RETENTION,
             readers: 2,
             now: || NOW,
         }
     }
 
+    /// The schema of a store on a server.
+    pub fn schema(&self) -> &Schema {
+        match &self.place {
+            Place::Schema(schema) => schema,
+            Place::Folder(_) => panic!("it is no server"),
+        }
+    }
+
     async fn open(&mut self) {
-        self.sqlite = Some(SqliteStore::open(self.options()).await.unwrap());
+        self.opened = Some(match &self.place {
+            Place::Folder(_) => Opened::Sqlite(SqliteStore::open(self.options()).await.unwrap()),
+            Place::Schema(schema) => {
+                let options = server_options(schema.url());
+                Opened::Postgres(PostgresStore::open(options).await.unwrap())
+            }
+        });
     }
 
     /// Removes what may be removed.
     pub async fn sweep(&self) {
-        self.sqlite.as_ref().unwrap().sweep().await.unwrap();
+        match self.opened.as_ref().unwrap() {
+            Opened::Sqlite(store) => store.sweep().await.unwrap(),
+            Opened::Postgres(store) => store.sweep().await.unwrap(),
+        }
     }
 
     pub fn store(&self) -> Arc<dyn Store> {
-        Arc::clone(self.sqlite.as_ref().unwrap()) as Arc<dyn Store>
+        match self.opened.clone().unwrap() {
+            Opened::Sqlite(store) => store,
+            Opened::Postgres(store) => store,
+        }
     }
 
     /// Stops without closing, and starts again.
     pub async fn crash(&mut self) {
-        self.sqlite = None;
+        self.opened = None;
         self.open().await;
     }
 
     /// Closes, and starts again.
     pub async fn restart(&mut self) {
-        self.sqlite.take().unwrap().close().await;
+        self.store().close().await;
+        self.opened = None;
         self.open().await;
     }
 
@@ -159,8 +208,15 @@ impl Bed {
     }
 
     /// The rows of a plain query.
-    pub fn rows(&self, query: &str) -> Vec<String> {
-        crate::gateway::rows(&self.options().path, query)
+    pub async fn rows(&self, query: &str) -> Vec<String> {
+        match &self.place {
+            Place::Folder(_) => crate::gateway::rows(&self.options().path, query),
+            Place::Schema(schema) => {
+                let columns = "replace(trim('()' FROM rows::text), ',', '|')";
+                let query = format!("SELECT {columns} FROM ({query}) AS rows");
+                schema.texts(&query).await
+            }
+        }
     }
 
     pub async fn waiting(&self) -> Vec<Waiting> {
@@ -176,6 +232,17 @@ impl Bed {
             .into_iter()
             .map(|waiting| waiting.id)
             .collect()
+    }
+}
+
+/// How a store on a server is opened.
+pub fn server_options(url: String) -> ServerOptions {
+    ServerOptions {
+        url: Secret::new(url),
+        durability: Durability::Process,
+        retention: RETENTION,
+        readers: 2,
+        now: || NOW,
     }
 }
 

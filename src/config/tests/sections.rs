@@ -9,7 +9,7 @@ use crate::{
     config::Language,
     outbound::config::{PlatformStrategy, Strategy},
     schedule::config::Mode,
-    store::config::Durability,
+    store::config::{Database, Durability},
     telemetry::config::LogFormat,
 };
 
@@ -124,7 +124,8 @@ context: {system_prompt: \"\", ambient: {enable: true}}
     );
     assert_eq!(config.flow_control.mode, Mode::Manual);
     assert_eq!(config.flow_control.debounce, Duration::from_millis(1500));
-    assert_eq!(config.storage.path(), PathBuf::from("data/w.db"));
+    let file = Database::Sqlite(PathBuf::from("data/w.db"));
+    assert_eq!(config.storage.database, file);
     assert_eq!(config.storage.durability, Durability::Full);
     assert_eq!(config.storage.retention.audit, Duration::from_secs(43_200));
     assert_eq!(config.observability.log.format, LogFormat::Json);
@@ -192,10 +193,11 @@ fn a_misspelt_level_of_the_log_does_not_silence_it() {
 }
 
 #[test]
-fn the_address_of_the_database_is_a_file() {
+fn the_address_of_the_database_is_a_file_or_a_server() {
     for url in ["sqlite:///a/b.db", "sqlite:/a/b.db"] {
         let config = read(&format!("storage: {{url: \"{url}\"}}"));
-        assert_eq!(config.storage.path(), PathBuf::from("/a/b.db"));
+        let file = Database::Sqlite(PathBuf::from("/a/b.db"));
+        assert_eq!(config.storage.database, file);
     }
     for url in [
         "sqlite:",
@@ -204,14 +206,31 @@ fn the_address_of_the_database_is_a_file() {
         "a.db",
         "sqlite:a.db?mode=ro",
         "mysql://x",
+        "postgres:x",
+        "postgres://u:p@[db/x",
     ] {
         check(&[(&format!("storage: {{url: \"{url}\"}}"), "storage.url")]);
     }
-    let told = complaints("storage: {url: \"postgres://u:p@db/x\"}");
-    assert!(
-        told[0].ends_with("PostgreSQL is not available in this version: use sqlite"),
-        "{told:?}"
-    );
+    check(&[(
+        "storage: {url: \"sqlite:/a.db\", url_file: url.txt}",
+        "storage.url_file",
+    )]);
+}
+
+#[test]
+fn the_password_of_the_database_is_a_secret_in_each_of_its_forms() {
+    let url = "postgresql://bot:pass%2Fword-1@db:5433/weirgate?sslmode=verify-full";
+    let config = read(&format!("storage: {{url: \"{url}\"}}"));
+    let Database::Postgres(read) = &config.storage.database else {
+        panic!("{:?}", config.storage);
+    };
+    assert_eq!(read.expose(), url);
+    let secrets: Vec<&str> = config.secrets.iter().map(|(_, s)| s.expose()).collect();
+    assert_eq!(secrets, [url, "pass%2Fword-1", "pass/word-1"]);
+    let shown = format!("{config:?}");
+    assert!(!shown.contains("word-1"), "{shown}");
+    let told = complaints("storage: {url: \"postgres://bot:pass-word-1@[db/x\"}").join("\n");
+    assert!(!told.contains("pass-word-1"), "{told}");
 }
 
 #[test]

@@ -5,13 +5,13 @@ use std::{collections::BTreeSet, path::Path};
 use weirgate_sdk::settings::Severity;
 
 use super::{super::load, Config, PLATFORMS, env, from_tree, problems, read, tree};
-use crate::{config::DEFAULT_FILE, store::config::Storage};
+use crate::{config::DEFAULT_FILE, store::config::Database};
 
 /// The defaults as they are after expansion in the environment of the tests.
 fn defaults() -> Config {
     let mut config = Config::default();
     let folder = "/home/bot/.local/share";
-    config.storage.url = Storage::DEFAULT_URL.replace("$XDG_DATA_HOME", folder);
+    config.storage.database = Database::Sqlite(format!("{folder}/weirgate/weirgate.db").into());
     config
 }
 

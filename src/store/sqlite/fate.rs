@@ -95,18 +95,29 @@ async fn newest(
 }
 
 /// What the tables say of a message.
-struct Found {
-    id: i64,
-    person: i64,
-    at: i64,
-    end_state: Option<i64>,
-    end_reason: Option<String>,
-    end_turn: Option<i64>,
-    attempt: Option<u32>,
-    turn_state: Option<i64>,
-    turn_reason: Option<String>,
-    answer: Option<i64>,
-    answer_reason: Option<String>,
+pub struct Found {
+    /// The journal id.
+    pub id: i64,
+    /// Whose it was.
+    pub person: i64,
+    /// When it was received.
+    pub at: i64,
+    /// The code of its end without an outbox row.
+    pub end_state: Option<i64>,
+    /// The reason of that end.
+    pub end_reason: Option<String>,
+    /// The turn of that end.
+    pub end_turn: Option<i64>,
+    /// How often its turn began.
+    pub attempt: Option<u32>,
+    /// The code of the turn's state.
+    pub turn_state: Option<i64>,
+    /// The reason of the turn's end.
+    pub turn_reason: Option<String>,
+    /// The code of the answer's state.
+    pub answer: Option<i64>,
+    /// The reason of the answer's state.
+    pub answer_reason: Option<String>,
 }
 
 impl<'r> FromRow<'r, SqliteRow> for Found {
@@ -144,7 +155,8 @@ async fn of(reader: &mut SqliteConnection, id: i64) -> sqlx::Result<Option<Fate>
 }
 
 impl Found {
-    fn fate(self) -> Fate {
+    /// What that comes to.
+    pub fn fate(self) -> Fate {
         let failed = matches!(
             self.turn_state,
             Some(code::TURN_FAILED | code::TURN_SETTLED)

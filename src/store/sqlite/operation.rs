@@ -74,12 +74,12 @@ pub fn is_single(write: &Write) -> bool {
 }
 
 /// Whether a member of a turn has no outbox row that says that it has ended.
-fn needs_end(finish: &Finish, member: i64) -> bool {
+pub fn needs_end(finish: &Finish, member: i64) -> bool {
     member != finish.turn || finish.replies.is_empty()
 }
 
 /// Whether a turn's row is written: without a begin only if it has something to tell.
-fn needs_turn(finish: &Finish) -> bool {
+pub fn needs_turn(finish: &Finish) -> bool {
     finish.begun || finish.state != TurnState::Done || finish.reason.is_some()
 }
 

@@ -316,7 +316,8 @@ pub async fn cursor(
     }))
 }
 
-type ShownRow = (i64, bool, Option<i64>, i64, bool, String);
+/// A row of a page: id, answer, turn, time, pending, body.
+pub type ShownRow = (i64, bool, Option<i64>, i64, bool, String);
 
 /// A page of a conversation. A message and the answer with its id are never in two pages.
 pub async fn shown(
@@ -349,7 +350,8 @@ pub async fn shown(
     Ok(page(rows, limit))
 }
 
-fn page(mut rows: Vec<ShownRow>, limit: usize) -> Vec<Shown> {
+/// Cuts a page so that it parts no message from its answer, and puts it in order.
+pub fn page(mut rows: Vec<ShownRow>, limit: usize) -> Vec<Shown> {
     let pair = |one: &ShownRow, other: &ShownRow| one.0 == other.0;
     let cut = limit
         .checked_sub(1)

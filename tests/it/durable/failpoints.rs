@@ -8,14 +8,17 @@ use weirgate_testkit::{
     onebot::FakeOneBot,
 };
 
-use crate::gateway::{Chat as _, Gateway, LIMIT};
+use crate::{
+    engine::Engine,
+    gateway::{Chat as _, Gateway, LIMIT},
+};
 
 const TIME: i64 = 1_700_000_000;
 
 /// A gateway that will abort at a point, its model, and a client that comes back.
-async fn armed(point: &str, changes: Value) -> (FakeModel, Gateway, FakeOneBot) {
+async fn armed(on: Engine, point: &str, changes: Value) -> (FakeModel, Gateway, FakeOneBot) {
     let model = FakeModel::start().await;
-    let mut gateway = Gateway::prepare(&model, changes);
+    let mut gateway = Gateway::prepare_on(on, &model, changes).await;
     gateway.set("WEIRGATE_FAILPOINT", point);
     gateway.up().await;
     let fake = gateway.onebot().await;
@@ -45,9 +48,8 @@ async fn texts(fake: &FakeOneBot) -> Vec<String> {
     }
 }
 
-#[tokio::test]
-async fn a_message_that_was_not_committed_can_be_delivered_again() {
-    let (model, mut gateway, fake) = armed("accept.before", json!({})).await;
+async fn a_message_that_was_not_committed_can_be_delivered_again(on: Engine) {
+    let (model, mut gateway, fake) = armed(on, "accept.before", json!({})).await;
     fake.private_at(1, 7, "hello", TIME).await;
     again(&mut gateway, &fake).await;
     fake.private_at(1, 7, "hello", TIME).await;
@@ -57,9 +59,8 @@ async fn a_message_that_was_not_committed_can_be_delivered_again() {
     assert_eq!(model.count(), 2);
 }
 
-#[tokio::test]
-async fn a_committed_message_is_answered_and_its_repetition_is_not() {
-    let (_model, mut gateway, fake) = armed("accept.after", json!({})).await;
+async fn a_committed_message_is_answered_and_its_repetition_is_not(on: Engine) {
+    let (_model, mut gateway, fake) = armed(on, "accept.after", json!({})).await;
     fake.private_at(1, 7, "hello", TIME).await;
     again(&mut gateway, &fake).await;
     fake.private_at(1, 7, "hello", TIME).await;
@@ -67,10 +68,9 @@ async fn a_committed_message_is_answered_and_its_repetition_is_not() {
     assert_eq!(texts(&fake).await, [""; 0]);
 }
 
-#[tokio::test]
-async fn a_turn_that_was_begun_or_not_is_run_again() {
+async fn a_turn_that_was_begun_or_not_is_run_again(on: Engine) {
     for point in ["begin.before", "begin.after", "finish.before"] {
-        let (_model, mut gateway, fake) = armed(point, json!({})).await;
+        let (_model, mut gateway, fake) = armed(on, point, json!({})).await;
         fake.send_private(7, "hello").await;
         again(&mut gateway, &fake).await;
         assert_eq!(fake.answer().await.text(), "re: hello", "{point}");
@@ -78,9 +78,8 @@ async fn a_turn_that_was_begun_or_not_is_run_again() {
     }
 }
 
-#[tokio::test]
-async fn a_finished_turn_is_not_run_again_and_its_answer_is_sent() {
-    let (model, mut gateway, fake) = armed("finish.after", json!({})).await;
+async fn a_finished_turn_is_not_run_again_and_its_answer_is_sent(on: Engine) {
+    let (model, mut gateway, fake) = armed(on, "finish.after", json!({})).await;
     fake.send_private(7, "hello").await;
     again(&mut gateway, &fake).await;
     assert_eq!(fake.answer().await.text(), "re: hello");
@@ -88,10 +87,9 @@ async fn a_finished_turn_is_not_run_again_and_its_answer_is_sent() {
     assert_eq!(model.count(), 2);
 }
 
-#[tokio::test]
-async fn a_command_is_run_again_until_its_end_is_written() {
+async fn a_command_is_run_again_until_its_end_is_written(on: Engine) {
     for point in ["finish.before", "finish.after"] {
-        let (_model, mut gateway, fake) = armed(point, json!({})).await;
+        let (_model, mut gateway, fake) = armed(on, point, json!({})).await;
         fake.send_private(7, "/lang zh-CN").await;
         again(&mut gateway, &fake).await;
         assert_eq!(
@@ -106,10 +104,9 @@ async fn a_command_is_run_again_until_its_end_is_written() {
     }
 }
 
-#[tokio::test]
-async fn an_answer_without_a_receipt_comes_once_more_and_one_with_a_receipt_does_not() {
+async fn an_answer_without_a_receipt_comes_once_more_and_one_with_a_receipt_does_not(on: Engine) {
     for (point, copies) in [("receipt.before", 2), ("receipt.after", 1)] {
-        let (model, mut gateway, fake) = armed(point, json!({})).await;
+        let (model, mut gateway, fake) = armed(on, point, json!({})).await;
         fake.send_private(7, "hello").await;
         again(&mut gateway, &fake).await;
         assert_eq!(texts(&fake).await, vec!["re: hello"; copies], "{point}");
@@ -123,8 +120,7 @@ async fn an_answer_without_a_receipt_comes_once_more_and_one_with_a_receipt_does
     }
 }
 
-#[tokio::test]
-async fn the_parts_of_an_answer_all_come_in_order() {
+async fn the_parts_of_an_answer_all_come_in_order(on: Engine) {
     for point in [
         "intent.before:1",
         "intent.after:1",
@@ -136,7 +132,7 @@ async fn the_parts_of_an_answer_all_come_in_order() {
             "platforms": { "qq": { "accounts": { "main": { "max_length": 100 } } } },
             "output": { "segmented": { "add_ellipsis": false } },
         });
-        let (model, mut gateway, fake) = armed(point, changes).await;
+        let (model, mut gateway, fake) = armed(on, point, changes).await;
         model.push(Script::answer(long.join("\n\n").trim()));
         fake.send_private(7, "tell me").await;
         again(&mut gateway, &fake).await;
@@ -160,14 +156,13 @@ async fn the_parts_of_an_answer_all_come_in_order() {
     }
 }
 
-#[tokio::test]
-async fn dropped_messages_and_their_notice_are_written_together() {
+async fn dropped_messages_and_their_notice_are_written_together(on: Engine) {
     for point in ["end.before", "end.after"] {
         let changes = json!({
             "input_buffer": { "max_queue_size": 1 },
             "flow_control": { "auto": { "messages_per_request": 1 } },
         });
-        let (model, mut gateway, fake) = armed(point, changes).await;
+        let (model, mut gateway, fake) = armed(on, point, changes).await;
         model.push(Script::answer("first").before_headers(Duration::from_secs(600)));
         fake.send_private(7, "one").await;
         model.wait_for(1).await;
@@ -194,11 +189,10 @@ async fn dropped_messages_and_their_notice_are_written_together() {
     }
 }
 
-#[tokio::test]
-async fn ambient_messages_do_not_stop_the_conversation() {
+async fn ambient_messages_do_not_stop_the_conversation(on: Engine) {
     for point in ["ambient.before", "ambient.after"] {
         let changes = json!({ "context": { "ambient": { "enable": true } } });
-        let (model, mut gateway, fake) = armed(point, changes).await;
+        let (model, mut gateway, fake) = armed(on, point, changes).await;
         fake.send_group(50, 7, "the sky is green", false).await;
         again(&mut gateway, &fake).await;
         fake.send_group(50, 7, "what did I say?", true).await;
@@ -211,9 +205,8 @@ async fn ambient_messages_do_not_stop_the_conversation() {
     }
 }
 
-#[tokio::test]
-async fn a_message_that_crashes_three_times_is_set_aside_and_told() {
-    let (model, mut gateway, fake) = armed("begin.after", json!({})).await;
+async fn a_message_that_crashes_three_times_is_set_aside_and_told(on: Engine) {
+    let (model, mut gateway, fake) = armed(on, "begin.after", json!({})).await;
     fake.send_private(7, "poison").await;
     for _ in 0..2 {
         assert_eq!(gateway.ended().await.code(), None);
@@ -241,3 +234,16 @@ async fn a_message_that_crashes_three_times_is_set_aside_and_told() {
     let why = fake.ask(7, "/status").await;
     assert!(why.contains("Waiting: 0"), "{why}");
 }
+
+suite!(
+    a_message_that_was_not_committed_can_be_delivered_again,
+    a_committed_message_is_answered_and_its_repetition_is_not,
+    a_turn_that_was_begun_or_not_is_run_again,
+    a_finished_turn_is_not_run_again_and_its_answer_is_sent,
+    a_command_is_run_again_until_its_end_is_written,
+    an_answer_without_a_receipt_comes_once_more_and_one_with_a_receipt_does_not,
+    the_parts_of_an_answer_all_come_in_order,
+    dropped_messages_and_their_notice_are_written_together,
+    ambient_messages_do_not_stop_the_conversation,
+    a_message_that_crashes_three_times_is_set_aside_and_told,
+);

@@ -3,7 +3,6 @@
 use std::{
     cell::{Cell, RefCell},
     collections::{BTreeMap, HashMap, HashSet, VecDeque},
-    path::Path,
     time::{Duration, Instant},
 };
 
@@ -14,7 +13,10 @@ use weirgate_testkit::{
 };
 
 use super::{Random, report, seed};
-use crate::gateway::{Gateway, LIMIT, long, person, rows};
+use crate::{
+    engine::Engine,
+    gateway::{Gateway, LIMIT, long, person},
+};
 
 /// How old a message must be at a kill so that it must survive.
 const MOMENT: Duration = Duration::from_millis(50);
@@ -203,10 +205,9 @@ impl Run {
     }
 
     /// Messages that the journal holds and nobody answered.
-    fn forgotten(&self, database: &Path) -> Vec<String> {
-        let text = "SELECT json_extract(body, '$.t') FROM inbox";
+    async fn forgotten(&self, gateway: &Gateway) -> Vec<String> {
+        let mut stored = gateway.journaled().await;
         let answered = self.answered();
-        let mut stored = rows(database, text);
         stored.retain(|text| {
             let mut words = text.split(' ').filter_map(|word| word.parse().ok());
             let (number, user) = (words.next().unwrap(), words.next().unwrap());
@@ -278,8 +279,7 @@ fn runnable() -> usize {
         .unwrap_or(0)
 }
 
-#[tokio::test]
-async fn every_message_survives_ten_kills_and_is_answered_in_order() {
+async fn every_message_survives_ten_kills_and_is_answered_in_order(on: Engine) {
     let seed = seed("kills");
     let model = FakeModel::start_with(|text| {
         let numbers: Vec<&str> = text
@@ -290,7 +290,9 @@ async fn every_message_survives_ten_kills_and_is_answered_in_order() {
         Script::answer(&format!("got {}", numbers.join(" "))).before_headers(delay)
     })
     .await;
-    let mut gateway = Gateway::start(&model, json!({ "platforms": { "webchat": null } })).await;
+    let changes = json!({ "platforms": { "webchat": null } });
+    let mut gateway = Gateway::prepare_on(on, &model, changes).await;
+    gateway.up().await;
     let fake = gateway.onebot().await;
     let messages = 2_000;
     let run = Run::default();
@@ -300,9 +302,9 @@ async fn every_message_survives_ten_kills_and_is_answered_in_order() {
             run.kill(&mut gateway, &fake, Random(seed ^ 1)),
         );
         let started = Instant::now();
-        let database = gateway.database();
-        let open = || !run.missing().is_empty() || !run.forgotten(&database).is_empty();
-        while open() && started.elapsed() < 2 * LIMIT {
+        while (!run.missing().is_empty() || !run.forgotten(&gateway).await.is_empty())
+            && started.elapsed() < 2 * LIMIT
+        {
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
         let status = gateway.term().await;
@@ -311,7 +313,7 @@ async fn every_message_survives_ten_kills_and_is_answered_in_order() {
         run.done.set(true);
     };
     tokio::join!(work, run.collect(&fake), run.watch());
-    let forgotten = run.forgotten(&gateway.database());
+    let forgotten = run.forgotten(&gateway).await;
     assert!(
         forgotten.is_empty(),
         "accepted and not answered: {forgotten:?}: {}",
@@ -340,3 +342,5 @@ async fn every_message_survives_ten_kills_and_is_answered_in_order() {
         lost.len(),
     ));
 }
+
+suite!(every_message_survives_ten_kills_and_is_answered_in_order);

@@ -9,7 +9,10 @@ use weirgate_testkit::{
 };
 
 use super::{Random, report, seed};
-use crate::gateway::{Gateway, LIMIT, long};
+use crate::{
+    engine::Engine,
+    gateway::{Gateway, LIMIT, long},
+};
 
 /// What a page shows, made from frames as the protocol says.
 #[derive(Default)]
@@ -220,8 +223,7 @@ fn asked_once(model: &FakeModel, said: u64) {
     }
 }
 
-#[tokio::test]
-async fn what_a_visitor_said_is_answered_once_over_kills() {
+async fn what_a_visitor_said_is_answered_once_over_kills(on: Engine) {
     let seed = seed("web chat");
     let mut random = Random(seed);
     let model = FakeModel::start_with(|text| {
@@ -230,7 +232,9 @@ async fn what_a_visitor_said_is_answered_once_over_kills() {
         script.first(first).between(between)
     })
     .await;
-    let mut gateway = Gateway::start(&model, json!({ "platforms": { "qq": null } })).await;
+    let changes = json!({ "platforms": { "qq": null } });
+    let mut gateway = Gateway::prepare_on(on, &model, changes).await;
+    gateway.up().await;
     let mut page = Page::default();
     let mut client = WebChatClient::connect(gateway.http()).await;
     page.see(&client.enter(None).await);
@@ -313,3 +317,5 @@ async fn an_answer_goes_on_after_a_kill_in_its_middle() {
     assert!(again.is_quiet().await);
     assert_eq!(model.count(), 2);
 }
+
+suite!(what_a_visitor_said_is_answered_once_over_kills);

@@ -1,12 +1,13 @@
 //! The five transactions, duplicates and ends.
 
-use weirgate::store::{EndState, ReceiptOutcome, TurnState, WaitingFilter, Write, commit};
+use weirgate::store::{
+    Begin, EndState, LastStop, ReceiptOutcome, StoreError, TurnState, WaitingFilter, Write, commit,
+};
 
-use super::{Bed, DAY, NOW, conversation, finish, message, person, reply, sent};
+use super::{Bed, DAY, Engine, NOW, conversation, finish, message, person, reply, sent};
 
-#[tokio::test]
-async fn accepted_messages_wait_in_order_with_all_that_was_said_of_them() {
-    let bed = Bed::new().await;
+async fn accepted_messages_wait_in_order_with_all_that_was_said_of_them(on: Engine) {
+    let bed = Bed::new(on).await;
     let accepted = bed
         .accept((0..300).map(|n| message(&format!("e{n}"))).collect())
         .await;
@@ -35,9 +36,8 @@ async fn accepted_messages_wait_in_order_with_all_that_was_said_of_them() {
     assert_eq!(store.person(12_345).await.unwrap(), None);
 }
 
-#[tokio::test]
-async fn waiting_messages_come_in_pages_and_by_filter() {
-    let bed = Bed::new().await;
+async fn waiting_messages_come_in_pages_and_by_filter(on: Engine) {
+    let bed = Bed::new(on).await;
     let mut messages: Vec<_> = (0..20).map(|n| message(&format!("e{n}"))).collect();
     for (number, message) in messages.iter_mut().enumerate() {
         message.conversation = conversation(if number % 2 == 0 { "even" } else { "odd" });
@@ -72,9 +72,8 @@ async fn waiting_messages_come_in_pages_and_by_filter() {
     assert_eq!(store.waiting(0, other, 100).await.unwrap(), []);
 }
 
-#[tokio::test]
-async fn an_equal_event_is_a_duplicate_in_the_same_batch_and_later() {
-    let mut bed = Bed::new().await;
+async fn an_equal_event_is_a_duplicate_in_the_same_batch_and_later(on: Engine) {
+    let mut bed = Bed::new(on).await;
     let first = bed
         .accept(vec![message("a"), message("b"), message("a")])
         .await;
@@ -92,9 +91,8 @@ async fn an_equal_event_is_a_duplicate_in_the_same_batch_and_later() {
     assert_eq!(bed.waiting_ids().await, [first[1].id, again[1].id]);
 }
 
-#[tokio::test]
-async fn an_event_whose_time_is_over_is_a_new_one() {
-    let bed = Bed::new().await;
+async fn an_event_whose_time_is_over_is_a_new_one(on: Engine) {
+    let bed = Bed::new(on).await;
     let mut old = message("a");
     old.event_until = NOW + 1000;
     let first = bed.accept(vec![old]).await[0];
@@ -109,9 +107,8 @@ async fn an_event_whose_time_is_over_is_a_new_one() {
     assert_eq!(bed.accept(vec![after]).await[0].id, second.id);
 }
 
-#[tokio::test]
-async fn equal_events_of_two_accounts_are_two() {
-    let bed = Bed::new().await;
+async fn equal_events_of_two_accounts_are_two(on: Engine) {
+    let bed = Bed::new(on).await;
     bed.accept(vec![message("a")]).await;
     let other = commit(&bed.store(), |then| Write::Accept {
         platform: "telegram".into(),
@@ -124,18 +121,16 @@ async fn equal_events_of_two_accounts_are_two() {
     assert!(!other.unwrap()[0].duplicate);
 }
 
-#[tokio::test]
-async fn a_turn_is_counted_at_each_begin() {
-    let bed = Bed::new().await;
+async fn a_turn_is_counted_at_each_begin(on: Engine) {
+    let bed = Bed::new(on).await;
     let id = bed.accept(vec![message("a")]).await[0].id;
     assert_eq!(bed.begin(id).await, 1);
     assert_eq!(bed.begin(id).await, 2);
     assert_eq!(bed.waiting().await[0].attempts, 2);
 }
 
-#[tokio::test]
-async fn a_finished_turn_ends_all_its_messages() {
-    let bed = Bed::new().await;
+async fn a_finished_turn_ends_all_its_messages(on: Engine) {
+    let bed = Bed::new(on).await;
     let ids: Vec<i64> = bed
         .accept(vec![message("a"), message("b"), message("c"), message("d")])
         .await
@@ -165,9 +160,8 @@ async fn a_finished_turn_ends_all_its_messages() {
     );
 }
 
-#[tokio::test]
-async fn a_turn_ends_once() {
-    let bed = Bed::new().await;
+async fn a_turn_ends_once(on: Engine) {
+    let bed = Bed::new(on).await;
     let id = bed.accept(vec![message("a")]).await[0].id;
     let mut turn = finish(&[id]);
     turn.replies = vec![reply(id, "one")];
@@ -176,9 +170,8 @@ async fn a_turn_ends_once() {
     assert_eq!(bed.store().pending_replies(0, 10).await.unwrap().len(), 1);
 }
 
-#[tokio::test]
-async fn an_answer_goes_from_part_to_part_until_it_is_sent() {
-    let bed = Bed::new().await;
+async fn an_answer_goes_from_part_to_part_until_it_is_sent(on: Engine) {
+    let bed = Bed::new(on).await;
     let id = bed.accept(vec![message("a")]).await[0].id;
     let mut turn = finish(&[id]);
     turn.replies = vec![reply(id, "long")];
@@ -216,9 +209,8 @@ async fn an_answer_goes_from_part_to_part_until_it_is_sent() {
     assert_eq!(store.pending_replies(0, 10).await.unwrap(), []);
 }
 
-#[tokio::test]
-async fn an_unknown_answer_is_held_and_a_lost_one_is_over() {
-    let bed = Bed::new().await;
+async fn an_unknown_answer_is_held_and_a_lost_one_is_over(on: Engine) {
+    let bed = Bed::new(on).await;
     let ids: Vec<i64> = bed
         .accept(vec![message("a"), message("b"), message("c")])
         .await
@@ -241,9 +233,8 @@ async fn an_unknown_answer_is_held_and_a_lost_one_is_over() {
     assert!(pending[0].id == ids[0] && pending[0].unknown && !pending[0].in_doubt);
 }
 
-#[tokio::test]
-async fn messages_end_without_a_turn_and_with_a_notice() {
-    let bed = Bed::new().await;
+async fn messages_end_without_a_turn_and_with_a_notice(on: Engine) {
+    let bed = Bed::new(on).await;
     let ids: Vec<i64> = bed
         .accept(vec![message("a"), message("b"), message("c")])
         .await
@@ -272,9 +263,8 @@ async fn messages_end_without_a_turn_and_with_a_notice() {
     );
 }
 
-#[tokio::test]
-async fn an_edited_message_waits_with_its_new_body() {
-    let bed = Bed::new().await;
+async fn an_edited_message_waits_with_its_new_body(on: Engine) {
+    let bed = Bed::new(on).await;
     let id = bed.accept(vec![message("a")]).await[0].id;
     let body: Box<str> = r#"{"i":"a","t":"better"}"#.into();
     commit(&bed.store(), |then| Write::Amend {
@@ -291,9 +281,8 @@ async fn an_edited_message_waits_with_its_new_body() {
     );
 }
 
-#[tokio::test]
-async fn a_waiting_message_is_found_by_its_platform_id() {
-    let bed = Bed::new().await;
+async fn a_waiting_message_is_found_by_its_platform_id(on: Engine) {
+    let bed = Bed::new(on).await;
     let mut elsewhere = message("x");
     elsewhere.conversation = conversation("g2");
     let mut same_id = message("y");
@@ -315,9 +304,8 @@ async fn a_waiting_message_is_found_by_its_platform_id() {
     );
 }
 
-#[tokio::test]
-async fn many_accepts_under_way_all_land_in_the_order_of_each_caller() {
-    let bed = Bed::new().await;
+async fn many_accepts_under_way_all_land_in_the_order_of_each_caller(on: Engine) {
+    let bed = Bed::new(on).await;
     let mut callers = tokio::task::JoinSet::new();
     for caller in 0..64 {
         let store = bed.store();
@@ -350,9 +338,8 @@ async fn many_accepts_under_way_all_land_in_the_order_of_each_caller() {
     }
 }
 
-#[tokio::test]
-async fn a_failed_turn_says_why() {
-    let bed = Bed::new().await;
+async fn a_failed_turn_says_why(on: Engine) {
+    let bed = Bed::new(on).await;
     let ids: Vec<i64> = bed
         .accept(vec![message("a"), message("b")])
         .await
@@ -381,3 +368,66 @@ async fn a_failed_turn_says_why() {
         );
     }
 }
+
+async fn a_continuation_that_panics_does_not_stop_the_writer(on: Engine) {
+    let bed = Bed::new(on).await;
+    let id = bed.accept(vec![message("a")]).await[0].id;
+    let begin = Begin { turn: id, at: NOW };
+    bed.store()
+        .write(Write::Begin(begin, Box::new(|_| panic!("a mistake"))))
+        .await;
+    assert_eq!(bed.begin(id).await, 2);
+}
+
+async fn what_is_handed_in_before_the_close_is_written_and_the_rest_refused(on: Engine) {
+    let mut bed = Bed::new(on).await;
+    bed.store().last_stop().await.unwrap();
+    let store = bed.store();
+    for number in 0..100 {
+        let write = Write::Accept {
+            platform: "telegram".into(),
+            account: "main".into(),
+            messages: vec![message(&format!("e{number}"))],
+            cursor: None,
+            then: Box::new(|_| {}),
+        };
+        store.write(write).await;
+    }
+    store.close().await;
+    let begin = Begin { turn: 1, at: NOW };
+    let late = commit(&store, |then| Write::Begin(begin, then)).await;
+    assert!(matches!(late, Err(StoreError::Closed)));
+    assert!(
+        store
+            .try_write(Write::Begin(begin, Box::new(|_| {})))
+            .is_err()
+    );
+    assert!(matches!(store.healthy().await, Err(StoreError::Closed)));
+    let read = store.waiting(0, WaitingFilter::default(), 1).await;
+    assert!(matches!(read, Err(StoreError::Closed)));
+    store.close().await;
+    drop(store);
+    bed.restart().await;
+    assert_eq!(bed.store().last_stop().await.unwrap(), LastStop::Clean);
+    assert_eq!(bed.waiting().await.len(), 100);
+}
+
+suite!(
+    accepted_messages_wait_in_order_with_all_that_was_said_of_them,
+    waiting_messages_come_in_pages_and_by_filter,
+    an_equal_event_is_a_duplicate_in_the_same_batch_and_later,
+    an_event_whose_time_is_over_is_a_new_one,
+    equal_events_of_two_accounts_are_two,
+    a_turn_is_counted_at_each_begin,
+    a_finished_turn_ends_all_its_messages,
+    a_turn_ends_once,
+    an_answer_goes_from_part_to_part_until_it_is_sent,
+    an_unknown_answer_is_held_and_a_lost_one_is_over,
+    messages_end_without_a_turn_and_with_a_notice,
+    an_edited_message_waits_with_its_new_body,
+    a_waiting_message_is_found_by_its_platform_id,
+    many_accepts_under_way_all_land_in_the_order_of_each_caller,
+    a_failed_turn_says_why,
+    a_continuation_that_panics_does_not_stop_the_writer,
+    what_is_handed_in_before_the_close_is_written_and_the_rest_refused,
+);

@@ -7,7 +7,7 @@ use weirgate::store::{
 };
 use weirgate_sdk::ConversationKey;
 
-use super::{Bed, NOW, conversation, finish, message, reply, row};
+use super::{Bed, Engine, NOW, conversation, finish, message, reply, row};
 
 const NO_AMBIENT: (usize, Duration) = (0, Duration::ZERO);
 const HOUR: Duration = Duration::from_hours(1);
@@ -50,9 +50,8 @@ async fn overhear(bed: &Bed, text: &str, at: i64) {
         .unwrap();
 }
 
-#[tokio::test]
-async fn history_is_the_newest_rows_oldest_first() {
-    let bed = Bed::new().await;
+async fn history_is_the_newest_rows_oldest_first(on: Engine) {
+    let bed = Bed::new(on).await;
     let scope = HistoryScope {
         conversation: 1,
         person: 0,
@@ -69,9 +68,8 @@ async fn history_is_the_newest_rows_oldest_first() {
     assert_ne!(rows[0].turn, 0);
 }
 
-#[tokio::test]
-async fn a_reset_hides_what_was_before_in_its_scope_only() {
-    let mut bed = Bed::new().await;
+async fn a_reset_hides_what_was_before_in_its_scope_only(on: Engine) {
+    let mut bed = Bed::new(on).await;
     let one = HistoryScope {
         conversation: 1,
         person: 7,
@@ -94,9 +92,8 @@ async fn a_reset_hides_what_was_before_in_its_scope_only() {
     assert_eq!(texts(&bed, one, 100, NO_AMBIENT).await, ["d?", "d!"]);
 }
 
-#[tokio::test]
-async fn ambient_messages_are_bounded_in_number_and_age_and_mixed_in_order() {
-    let bed = Bed::new().await;
+async fn ambient_messages_are_bounded_in_number_and_age_and_mixed_in_order(on: Engine) {
+    let bed = Bed::new(on).await;
     let scope = HistoryScope {
         conversation: 1,
         person: 0,
@@ -133,9 +130,8 @@ async fn ambient_messages_are_bounded_in_number_and_age_and_mixed_in_order() {
     assert_eq!(texts(&bed, scope, 0, (10, HOUR)).await, ["x", "y", "z"]);
 }
 
-#[tokio::test]
-async fn a_chatty_group_keeps_about_a_thousand_ambient_messages() {
-    let bed = Bed::new().await;
+async fn a_chatty_group_keeps_about_a_thousand_ambient_messages(on: Engine) {
+    let bed = Bed::new(on).await;
     for number in 0..1500 {
         overhear(&bed, &format!("{number}"), NOW).await;
     }
@@ -148,9 +144,8 @@ async fn a_chatty_group_keeps_about_a_thousand_ambient_messages() {
     assert_eq!(kept.last().map(String::as_str), Some("1499"));
 }
 
-#[tokio::test]
-async fn settings_are_set_replaced_and_removed() {
-    let mut bed = Bed::new().await;
+async fn settings_are_set_replaced_and_removed(on: Engine) {
+    let mut bed = Bed::new(on).await;
     let of = Place {
         conversation: 0,
         person: 3,
@@ -178,9 +173,8 @@ async fn settings_are_set_replaced_and_removed() {
     assert_eq!(bed.store().settings(other).await.unwrap(), []);
 }
 
-#[tokio::test]
-async fn effects_of_a_failed_turn_do_not_happen() {
-    let bed = Bed::new().await;
+async fn effects_of_a_failed_turn_do_not_happen(on: Engine) {
+    let bed = Bed::new(on).await;
     let of = Place {
         conversation: 1,
         person: 0,
@@ -223,9 +217,8 @@ fn shown(event: &str, at: i64) -> weirgate::store::Accept {
     }
 }
 
-#[tokio::test]
-async fn a_conversation_is_shown_in_pages_that_part_no_message_from_its_answer() {
-    let bed = Bed::new().await;
+async fn a_conversation_is_shown_in_pages_that_part_no_message_from_its_answer(on: Engine) {
+    let bed = Bed::new(on).await;
     let mut ids = Vec::new();
     for number in 0..6 {
         let at = NOW + 10 * number;
@@ -277,9 +270,8 @@ async fn a_conversation_is_shown_in_pages_that_part_no_message_from_its_answer()
     );
 }
 
-#[tokio::test]
-async fn an_answer_to_merged_messages_comes_after_them() {
-    let bed = Bed::new().await;
+async fn an_answer_to_merged_messages_comes_after_them(on: Engine) {
+    let bed = Bed::new(on).await;
     let ids: Vec<i64> = bed
         .accept(vec![shown("a", NOW), shown("b", NOW + 5)])
         .await
@@ -310,9 +302,8 @@ async fn an_answer_to_merged_messages_comes_after_them() {
     );
 }
 
-#[tokio::test]
-async fn the_newest_thread_is_the_one_that_was_written_to_last() {
-    let bed = Bed::new().await;
+async fn the_newest_thread_is_the_one_that_was_written_to_last(on: Engine) {
+    let bed = Bed::new(on).await;
     let in_thread = |name: &str, thread: Option<&str>| ConversationKey {
         thread: thread.map(Into::into),
         ..conversation(name)
@@ -338,3 +329,15 @@ async fn the_newest_thread_is_the_one_that_was_written_to_last() {
     assert_eq!(newest("c/2").await, Some("three".into()));
     assert_eq!(newest("d").await, None);
 }
+
+suite!(
+    history_is_the_newest_rows_oldest_first,
+    a_reset_hides_what_was_before_in_its_scope_only,
+    ambient_messages_are_bounded_in_number_and_age_and_mixed_in_order,
+    a_chatty_group_keeps_about_a_thousand_ambient_messages,
+    settings_are_set_replaced_and_removed,
+    effects_of_a_failed_turn_do_not_happen,
+    a_conversation_is_shown_in_pages_that_part_no_message_from_its_answer,
+    an_answer_to_merged_messages_comes_after_them,
+    the_newest_thread_is_the_one_that_was_written_to_last,
+);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use weirgate::store::{EndState, ReceiptOutcome};
 
-use super::{Bed, NOW, finish, message, reply, sent};
+use super::{Bed, Engine, NOW, finish, message, reply, sent};
 
 /// One step; numbers choose among what there is.
 #[derive(Debug, Clone)]
@@ -299,23 +299,44 @@ async fn compare(bed: &Bed, model: &Model) {
     assert_eq!(answers, expected);
 }
 
+/// Takes the steps on a new store, and compares after each.
+fn walk(on: Engine, steps: Vec<Step>) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let mut bed = Bed::new(on).await;
+        // Old enough that a sweep removes whatever is over.
+        let mut model = Model {
+            now: NOW - 10 * super::DAY,
+            ..Model::default()
+        };
+        for step in steps {
+            take(&mut bed, &mut model, step).await;
+            compare(&bed, &model).await;
+        }
+        bed.crash().await;
+        model.stop();
+        compare(&bed, &model).await;
+    });
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
     #[test]
-    fn the_store_does_what_the_model_does(steps in proptest::collection::vec(step(), 1..60)) {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async {
-            let mut bed = Bed::new().await;
-            // Old enough that a sweep removes whatever is over.
-            let mut model = Model { now: NOW - 10 * super::DAY, ..Model::default() };
-            for step in steps {
-                take(&mut bed, &mut model, step).await;
-                compare(&bed, &model).await;
-            }
-            bed.crash().await;
-            model.stop();
-            compare(&bed, &model).await;
-        });
+    fn the_file_does_what_the_model_does(steps in proptest::collection::vec(step(), 1..60)) {
+        walk(Engine::Sqlite, steps);
+    }
+}
+
+proptest! {
+    // Each start takes a server tenths of a second.
+    #![proptest_config(ProptestConfig::with_cases(if crate::gateway::long() { 32 } else { 6 }))]
+
+    #[test]
+    fn the_server_does_what_the_model_does(steps in proptest::collection::vec(step(), 1..60)) {
+        walk(Engine::Postgres, steps);
     }
 }

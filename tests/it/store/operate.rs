@@ -5,7 +5,7 @@ use weirgate::store::{
     ReplyFilter, StoredReply, TurnState, Write,
 };
 
-use super::{Bed, DAY, NOW, finish, message, reply, sent};
+use super::{Bed, DAY, Engine, NOW, finish, message, reply, sent};
 
 const GIVEN_UP: ReplyFilter = ReplyFilter {
     waiting: false,
@@ -91,9 +91,8 @@ async fn six(bed: &Bed) -> Vec<i64> {
     ids
 }
 
-#[tokio::test]
-async fn replies_are_listed_by_state_in_pages() {
-    let bed = Bed::new().await;
+async fn replies_are_listed_by_state_in_pages(on: Engine) {
+    let bed = Bed::new(on).await;
     let ids = six(&bed).await;
     let given_up = [(ids[3], "unknown"), (ids[4], "failed"), (ids[5], "expired")];
     assert_eq!(states(&bed, GIVEN_UP).await, given_up);
@@ -111,9 +110,8 @@ async fn replies_are_listed_by_state_in_pages() {
     assert!(failed.body.contains("\"x\""));
 }
 
-#[tokio::test]
-async fn a_reply_that_begins_anew_has_no_part_in_doubt_and_one_that_goes_on_has() {
-    let bed = Bed::new().await;
+async fn a_reply_that_begins_anew_has_no_part_in_doubt_and_one_that_goes_on_has(on: Engine) {
+    let bed = Bed::new(on).await;
     let rows = bed.accept(["a", "b"].map(message).to_vec()).await;
     let reason = "why";
     for (row, end, doubtful) in [
@@ -132,9 +130,8 @@ async fn a_reply_that_begins_anew_has_no_part_in_doubt_and_one_that_goes_on_has(
     }
 }
 
-#[tokio::test]
-async fn a_reply_is_taken_up_again_once_and_stays_so() {
-    let mut bed = Bed::new().await;
+async fn a_reply_is_taken_up_again_once_and_stays_so(on: Engine) {
+    let mut bed = Bed::new(on).await;
     let ids = six(&bed).await;
     bed.sweep().await;
     for (id, part) in [(ids[3], 0), (ids[4], 2), (ids[5], 0)] {
@@ -169,15 +166,14 @@ async fn a_reply_is_taken_up_again_once_and_stays_so() {
     ];
     assert_eq!(pending(&bed).await, all);
     assert_eq!(
-        bed.rows("SELECT event FROM audit").len(),
+        bed.rows("SELECT event FROM audit").await.len(),
         3,
         "one for each that was done"
     );
 }
 
-#[tokio::test]
-async fn a_retried_reply_below_the_floor_is_found_by_the_next_start() {
-    let mut bed = Bed::new().await;
+async fn a_retried_reply_below_the_floor_is_found_by_the_next_start(on: Engine) {
+    let mut bed = Bed::new(on).await;
     let rows = bed.accept(vec![message("a"), message("b")]).await;
     for row in &rows {
         let mut turn = finish(&[row.id]);
@@ -197,9 +193,8 @@ async fn a_retried_reply_below_the_floor_is_found_by_the_next_start() {
     assert_eq!(pending(&bed).await, [(rows[0].id, 0)]);
 }
 
-#[tokio::test]
-async fn a_dropped_reply_is_gone_and_one_that_waits_is_dropped_on_request_only() {
-    let mut bed = Bed::new().await;
+async fn a_dropped_reply_is_gone_and_one_that_waits_is_dropped_on_request_only(on: Engine) {
+    let mut bed = Bed::new(on).await;
     let ids = six(&bed).await;
     let drop = |id, waiting| Action::DropReply { id, waiting };
     assert_eq!(
@@ -227,9 +222,8 @@ async fn a_dropped_reply_is_gone_and_one_that_waits_is_dropped_on_request_only()
     assert_eq!(fate.unwrap().answer, Some("dropped"));
 }
 
-#[tokio::test]
-async fn a_failed_turn_is_accepted_anew_with_all_its_messages() {
-    let mut bed = Bed::new().await;
+async fn a_failed_turn_is_accepted_anew_with_all_its_messages(on: Engine) {
+    let mut bed = Bed::new(on).await;
     let rows = bed.accept(["a", "b", "c", "d"].map(message).to_vec()).await;
     let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
     let mut turn = finish(&[ids[0], ids[1], ids[3]]);
@@ -283,9 +277,8 @@ async fn a_failed_turn_is_accepted_anew_with_all_its_messages() {
     );
 }
 
-#[tokio::test]
-async fn unreadable_and_dropped_messages_leave_the_list() {
-    let bed = Bed::new().await;
+async fn unreadable_and_dropped_messages_leave_the_list(on: Engine) {
+    let bed = Bed::new(on).await;
     let rows = bed.accept(["a", "b"].map(message).to_vec()).await;
     let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
     bed.end(&ids[..1], EndState::Failed, Vec::new()).await;
@@ -311,9 +304,8 @@ async fn unreadable_and_dropped_messages_leave_the_list() {
     );
 }
 
-#[tokio::test]
-async fn what_an_operator_settled_is_removed_like_everything_else() {
-    let bed = Bed::new().await;
+async fn what_an_operator_settled_is_removed_like_everything_else(on: Engine) {
+    let bed = Bed::new(on).await;
     let old = NOW - 10 * DAY;
     let accept = |event: &str| Accept {
         at: old,
@@ -333,6 +325,17 @@ async fn what_an_operator_settled_is_removed_like_everything_else() {
     };
     assert_eq!(operate(&bed, drop(0)).await, Operated::Dropped);
     bed.sweep().await;
-    let left = bed.rows("SELECT id FROM outbox");
+    let left = bed.rows("SELECT id FROM outbox").await;
     assert_eq!(left, [rows[1].id.to_string()], "the other one is ready");
 }
+
+suite!(
+    replies_are_listed_by_state_in_pages,
+    a_reply_that_begins_anew_has_no_part_in_doubt_and_one_that_goes_on_has,
+    a_reply_is_taken_up_again_once_and_stays_so,
+    a_retried_reply_below_the_floor_is_found_by_the_next_start,
+    a_dropped_reply_is_gone_and_one_that_waits_is_dropped_on_request_only,
+    a_failed_turn_is_accepted_anew_with_all_its_messages,
+    unreadable_and_dropped_messages_leave_the_list,
+    what_an_operator_settled_is_removed_like_everything_else,
+);

@@ -3,15 +3,14 @@
 use weirgate::store::{LastStop, PendingReply, ReceiptOutcome};
 use weirgate_sdk::Cursor;
 
-use super::{Bed, finish, message, reply, sent};
+use super::{Bed, Engine, finish, message, reply, sent};
 
 async fn pending(bed: &Bed) -> Vec<PendingReply> {
     bed.store().pending_replies(0, 100).await.unwrap()
 }
 
-#[tokio::test]
-async fn the_last_stop_is_first_then_unclean_or_clean() {
-    let mut bed = Bed::new().await;
+async fn the_last_stop_is_first_then_unclean_or_clean(on: Engine) {
+    let mut bed = Bed::new(on).await;
     assert_eq!(bed.store().last_stop().await.unwrap(), LastStop::First);
     assert_eq!(
         bed.store().last_stop().await.unwrap(),
@@ -31,9 +30,8 @@ async fn the_last_stop_is_first_then_unclean_or_clean() {
     );
 }
 
-#[tokio::test]
-async fn a_crash_between_any_two_transactions_loses_nothing() {
-    let mut bed = Bed::new().await;
+async fn a_crash_between_any_two_transactions_loses_nothing(on: Engine) {
+    let mut bed = Bed::new(on).await;
     let ids: Vec<i64> = bed
         .accept(vec![message("a"), message("b")])
         .await
@@ -75,9 +73,8 @@ async fn a_crash_between_any_two_transactions_loses_nothing() {
     assert_eq!(bed.waiting_ids().await, [] as [i64; 0]);
 }
 
-#[tokio::test]
-async fn each_crash_while_a_part_is_sent_is_counted_until_it_is_over() {
-    let mut bed = Bed::new().await;
+async fn each_crash_while_a_part_is_sent_is_counted_until_it_is_over(on: Engine) {
+    let mut bed = Bed::new(on).await;
     let id = bed.accept(vec![message("a")]).await[0].id;
     let mut turn = finish(&[id]);
     turn.replies = vec![reply(id, "x")];
@@ -109,9 +106,8 @@ async fn each_crash_while_a_part_is_sent_is_counted_until_it_is_over() {
     );
 }
 
-#[tokio::test]
-async fn a_retry_is_no_doubt() {
-    let mut bed = Bed::new().await;
+async fn a_retry_is_no_doubt(on: Engine) {
+    let mut bed = Bed::new(on).await;
     let id = bed.accept(vec![message("a")]).await[0].id;
     let mut turn = finish(&[id]);
     turn.replies = vec![reply(id, "x")];
@@ -134,9 +130,8 @@ async fn a_retry_is_no_doubt() {
     );
 }
 
-#[tokio::test]
-async fn that_an_earlier_part_is_in_doubt_is_not_forgotten() {
-    let mut bed = Bed::new().await;
+async fn that_an_earlier_part_is_in_doubt_is_not_forgotten(on: Engine) {
+    let mut bed = Bed::new(on).await;
     let id = bed.accept(vec![message("a")]).await[0].id;
     let mut turn = finish(&[id]);
     turn.replies = vec![reply(id, "x")];
@@ -155,9 +150,8 @@ async fn that_an_earlier_part_is_in_doubt_is_not_forgotten() {
     );
 }
 
-#[tokio::test]
-async fn ids_never_come_back() {
-    let mut bed = Bed::new().await;
+async fn ids_never_come_back(on: Engine) {
+    let mut bed = Bed::new(on).await;
     let mut last = 0;
     for round in 0..4 {
         let mut old = message(&format!("old{round}"));
@@ -178,9 +172,8 @@ async fn ids_never_come_back() {
     assert_eq!(next, last + 1, "a clean stop wastes none");
 }
 
-#[tokio::test]
-async fn the_cursor_is_that_of_the_last_accept_and_names_its_bot() {
-    let mut bed = Bed::new().await;
+async fn the_cursor_is_that_of_the_last_accept_and_names_its_bot(on: Engine) {
+    let mut bed = Bed::new(on).await;
     let store = bed.store();
     let cursor = || async {
         bed.store()
@@ -219,11 +212,21 @@ async fn the_cursor_is_that_of_the_last_accept_and_names_its_bot() {
     assert_eq!(found, Some(other), "the adapter sees whose it is");
 }
 
-#[tokio::test]
-async fn the_secret_is_the_same_after_a_restart_and_another_in_another_store() {
-    let mut bed = Bed::new().await;
+async fn the_secret_is_the_same_after_a_restart_and_another_in_another_store(on: Engine) {
+    let mut bed = Bed::new(on).await;
     let secret = bed.store().secret().await.unwrap();
     bed.crash().await;
     assert_eq!(bed.store().secret().await.unwrap(), secret);
-    assert_ne!(Bed::new().await.store().secret().await.unwrap(), secret);
+    assert_ne!(Bed::new(on).await.store().secret().await.unwrap(), secret);
 }
+
+suite!(
+    the_last_stop_is_first_then_unclean_or_clean,
+    a_crash_between_any_two_transactions_loses_nothing,
+    each_crash_while_a_part_is_sent_is_counted_until_it_is_over,
+    a_retry_is_no_doubt,
+    that_an_earlier_part_is_in_doubt_is_not_forgotten,
+    ids_never_come_back,
+    the_cursor_is_that_of_the_last_accept_and_names_its_bot,
+    the_secret_is_the_same_after_a_restart_and_another_in_another_store,
+);

@@ -1,12 +1,12 @@
 //! What is removed, and above all what is not.
 
-use weirgate::store::{EndState, Finish, HistoryScope, ReceiptOutcome, Role, StoreError};
+use weirgate::store::{EndState, Finish, HistoryScope, ReceiptOutcome, Role};
 
-use super::{Bed, DAY, NOW, finish, message, reply, row, sent};
+use super::{Bed, DAY, Engine, NOW, finish, message, reply, row, sent};
 
 const OLD: i64 = NOW - 10 * DAY;
 
-fn old(event: &str) -> weirgate::store::Accept {
+pub fn old(event: &str) -> weirgate::store::Accept {
     weirgate::store::Accept {
         at: OLD,
         event_until: OLD + 1000,
@@ -14,7 +14,7 @@ fn old(event: &str) -> weirgate::store::Accept {
     }
 }
 
-fn old_turn(id: i64) -> Finish {
+pub fn old_turn(id: i64) -> Finish {
     let mut turn = finish(&[id]);
     turn.at = OLD;
     turn.replies = vec![reply(id, "x")];
@@ -25,9 +25,8 @@ async fn exists(bed: &Bed, id: i64) -> bool {
     bed.store().bodies(&[id]).await.unwrap()[0].is_some()
 }
 
-#[tokio::test]
-async fn what_has_not_ended_stays_however_old() -> Result<(), StoreError> {
-    let bed = Bed::new().await;
+async fn what_has_not_ended_stays_however_old(on: Engine) {
+    let bed = Bed::new(on).await;
     let rows = bed
         .accept(vec![
             old("waits"),
@@ -38,7 +37,7 @@ async fn what_has_not_ended_stays_however_old() -> Result<(), StoreError> {
         .await;
     let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
     for id in &ids[1..] {
-        bed.finish(old_turn(*id)).await?;
+        bed.finish(old_turn(*id)).await.unwrap();
     }
     bed.receipt(ids[2], 0, ReceiptOutcome::Unknown { reason: "timeout" })
         .await;
@@ -48,19 +47,18 @@ async fn what_has_not_ended_stays_however_old() -> Result<(), StoreError> {
     let pending: Vec<i64> = bed
         .store()
         .pending_replies(0, 10)
-        .await?
+        .await
+        .unwrap()
         .iter()
         .map(|reply| reply.id)
         .collect();
     assert_eq!(pending, [ids[1], ids[2]]);
     assert!(!exists(&bed, ids[3]).await);
     assert!(exists(&bed, ids[0]).await);
-    Ok(())
 }
 
-#[tokio::test]
-async fn a_dedupe_key_outlives_retention_while_it_counts() {
-    let bed = Bed::new().await;
+async fn a_dedupe_key_outlives_retention_while_it_counts(on: Engine) {
+    let bed = Bed::new(on).await;
     let mut long = old("a");
     long.event_until = NOW + 1;
     let rows = bed.accept(vec![long.clone(), old("b")]).await;
@@ -89,9 +87,8 @@ async fn a_dedupe_key_outlives_retention_while_it_counts() {
     assert!(!bed.accept(vec![old("b")]).await[0].duplicate);
 }
 
-#[tokio::test]
-async fn an_answer_made_late_to_an_old_message_is_found_after_a_crash() {
-    let mut bed = Bed::new().await;
+async fn an_answer_made_late_to_an_old_message_is_found_after_a_crash(on: Engine) {
+    let mut bed = Bed::new(on).await;
     let rows = bed
         .accept(vec![message("dropped"), message("slow"), message("fast")])
         .await;
@@ -116,9 +113,8 @@ async fn an_answer_made_late_to_an_old_message_is_found_after_a_crash() {
     assert_eq!(bed.waiting_ids().await, [] as [i64; 0]);
 }
 
-#[tokio::test]
-async fn history_is_kept_as_long_as_it_should_be() {
-    let bed = Bed::new().await;
+async fn history_is_kept_as_long_as_it_should_be(on: Engine) {
+    let bed = Bed::new(on).await;
     let scope = HistoryScope {
         conversation: 1,
         person: 0,
@@ -140,36 +136,9 @@ async fn history_is_kept_as_long_as_it_should_be() {
     assert_eq!(kept[0].parts, "500");
 }
 
-#[tokio::test]
-async fn the_file_stops_growing() {
-    let bed = Bed::new().await;
-    let mut sizes = Vec::new();
-    for round in 0..6 {
-        for batch in 0..4 {
-            let messages = (0..250)
-                .map(|n| old(&format!("{round}.{batch}.{n}")))
-                .collect();
-            for row in bed.accept(messages).await {
-                let mut turn = old_turn(row.id);
-                turn.state = weirgate::store::TurnState::Failed;
-                bed.store()
-                    .write(weirgate::store::Write::Finish(
-                        std::sync::Arc::new(turn),
-                        Box::new(|_| {}),
-                    ))
-                    .await;
-                bed.receipt(row.id, 0, sent("m", true)).await;
-            }
-        }
-        bed.sweep().await;
-        sizes.push(std::fs::metadata(bed.options().path).unwrap().len());
-    }
-    assert_eq!(
-        bed.store()
-            .fate(1, Some("0.0.0"), 1, i64::MAX)
-            .await
-            .unwrap(),
-        None
-    );
-    assert!(sizes[5] <= sizes[1] + sizes[1] / 4, "{sizes:?}");
-}
+suite!(
+    what_has_not_ended_stays_however_old,
+    a_dedupe_key_outlives_retention_while_it_counts,
+    an_answer_made_late_to_an_old_message_is_found_after_a_crash,
+    history_is_kept_as_long_as_it_should_be,
+);

@@ -9,16 +9,20 @@ use std::{
 };
 
 use weirgate::store::{
-    Begin, LastStop, Store, StoreError, WaitingFilter, Write, commit,
+    Begin, LastStop, Store, StoreError, WaitingFilter, Write,
     sqlite::{OpenError, Options, SqliteStore},
 };
 
-use super::{Bed, NOW, finish, message, reply};
+use super::{
+    Bed, Engine, NOW, finish, message, reply,
+    retention::{old, old_turn},
+    sent,
+};
 
 fn at(path: &Path) -> Options {
     Options {
         path: path.to_owned(),
-        durability: weirgate::store::sqlite::Durability::Full,
+        durability: weirgate::store::config::Durability::Full,
         retention: weirgate::store::sqlite::Retention {
             inbox: Duration::from_hours(24),
             outbox: Duration::from_hours(24),
@@ -87,7 +91,7 @@ async fn a_folder_has_one_process_at_a_time() {
 
 #[tokio::test]
 async fn a_newer_schema_is_refused_with_both_versions() {
-    let bed = Bed::new().await;
+    let bed = Bed::new(Engine::Sqlite).await;
     bed.store().close().await;
     saboteur(&bed)
         .execute(
@@ -176,7 +180,7 @@ async fn a_folder_that_is_a_file_is_an_error_with_its_path() {
 
 #[tokio::test]
 async fn an_operation_that_fails_takes_no_neighbour_with_it() {
-    let bed = Bed::new().await;
+    let bed = Bed::new(Engine::Sqlite).await;
     saboteur(&bed)
         .execute_batch(
             "CREATE TRIGGER poison BEFORE INSERT ON inbox WHEN NEW.body LIKE '%poison%'
@@ -223,51 +227,6 @@ async fn an_operation_that_fails_takes_no_neighbour_with_it() {
         }
     }
     assert_eq!(waiting.len(), 45);
-}
-
-#[tokio::test]
-async fn a_continuation_that_panics_does_not_stop_the_writer() {
-    let bed = Bed::new().await;
-    let id = bed.accept(vec![message("a")]).await[0].id;
-    let begin = Begin { turn: id, at: NOW };
-    bed.store()
-        .write(Write::Begin(begin, Box::new(|_| panic!("a mistake"))))
-        .await;
-    assert_eq!(bed.begin(id).await, 2);
-}
-
-#[tokio::test]
-async fn what_is_handed_in_before_the_close_is_written_and_the_rest_refused() {
-    let mut bed = Bed::new().await;
-    bed.store().last_stop().await.unwrap();
-    let store = bed.store();
-    for number in 0..100 {
-        let write = Write::Accept {
-            platform: "telegram".into(),
-            account: "main".into(),
-            messages: vec![message(&format!("e{number}"))],
-            cursor: None,
-            then: Box::new(|_| {}),
-        };
-        store.write(write).await;
-    }
-    store.close().await;
-    let begin = Begin { turn: 1, at: NOW };
-    let late = commit(&store, |then| Write::Begin(begin, then)).await;
-    assert!(matches!(late, Err(StoreError::Closed)));
-    assert!(
-        store
-            .try_write(Write::Begin(begin, Box::new(|_| {})))
-            .is_err()
-    );
-    assert!(matches!(store.healthy().await, Err(StoreError::Closed)));
-    let read = store.waiting(0, WaitingFilter::default(), 1).await;
-    assert!(matches!(read, Err(StoreError::Closed)));
-    store.close().await;
-    drop(store);
-    bed.restart().await;
-    assert_eq!(bed.store().last_stop().await.unwrap(), LastStop::Clean);
-    assert_eq!(bed.waiting().await.len(), 100);
 }
 
 #[tokio::test(start_paused = true)]
@@ -324,4 +283,35 @@ async fn inline_no_virtual_time_passes_and_then_may_write_again() {
     drop(store);
     let store = SqliteStore::open_inline(at(&folder.path().join("weirgate.db"))).unwrap();
     assert_eq!(store.last_stop().await.unwrap(), LastStop::Clean);
+}
+
+#[tokio::test]
+async fn the_file_stops_growing() {
+    let bed = Bed::new(Engine::Sqlite).await;
+    let mut sizes = Vec::new();
+    for round in 0..6 {
+        for batch in 0..4 {
+            let messages = (0..250)
+                .map(|n| old(&format!("{round}.{batch}.{n}")))
+                .collect();
+            for row in bed.accept(messages).await {
+                let mut turn = old_turn(row.id);
+                turn.state = weirgate::store::TurnState::Failed;
+                bed.store()
+                    .write(Write::Finish(Arc::new(turn), Box::new(|_| {})))
+                    .await;
+                bed.receipt(row.id, 0, sent("m", true)).await;
+            }
+        }
+        bed.sweep().await;
+        sizes.push(std::fs::metadata(bed.options().path).unwrap().len());
+    }
+    assert_eq!(
+        bed.store()
+            .fate(1, Some("0.0.0"), 1, i64::MAX)
+            .await
+            .unwrap(),
+        None
+    );
+    assert!(sizes[5] <= sizes[1] + sizes[1] / 4, "{sizes:?}");
 }

@@ -2,7 +2,7 @@
 
 use weirgate::store::{EndState, Fate};
 
-use super::{Bed, NOW, conversation, finish, message, person, reply, sent};
+use super::{Bed, Engine, NOW, conversation, finish, message, person, reply, sent};
 
 async fn fate(bed: &Bed, message: &str) -> Option<Fate> {
     bed.store()
@@ -11,9 +11,8 @@ async fn fate(bed: &Bed, message: &str) -> Option<Fate> {
         .unwrap()
 }
 
-#[tokio::test]
-async fn a_message_waits_runs_and_is_done() {
-    let bed = Bed::new().await;
+async fn a_message_waits_runs_and_is_done(on: Engine) {
+    let bed = Bed::new(on).await;
     let ids: Vec<i64> = bed
         .accept(vec![message("a"), message("b")])
         .await
@@ -51,9 +50,8 @@ async fn a_message_waits_runs_and_is_done() {
     assert_eq!(fate(&bed, "a").await.unwrap().answer, Some("sent"));
 }
 
-#[tokio::test]
-async fn every_part_that_was_sent_leads_to_the_message_that_it_answers() {
-    let bed = Bed::new().await;
+async fn every_part_that_was_sent_leads_to_the_message_that_it_answers(on: Engine) {
+    let bed = Bed::new(on).await;
     let id = bed.accept(vec![message("a")]).await[0].id;
     let mut turn = finish(&[id]);
     turn.replies = vec![reply(id, "x"), reply(id, "y")];
@@ -74,9 +72,8 @@ async fn every_part_that_was_sent_leads_to_the_message_that_it_answers() {
     );
 }
 
-#[tokio::test]
-async fn without_an_id_it_is_the_persons_newest_before_the_question() {
-    let bed = Bed::new().await;
+async fn without_an_id_it_is_the_persons_newest_before_the_question(on: Engine) {
+    let bed = Bed::new(on).await;
     let mut other = message("other");
     other.person = person("other");
     let mut elsewhere = message("elsewhere");
@@ -107,3 +104,9 @@ async fn without_an_id_it_is_the_persons_newest_before_the_question() {
     assert_eq!(nobody, None);
     assert_eq!(store.fate(here, None, me, rows[0].id).await.unwrap(), None);
 }
+
+suite!(
+    a_message_waits_runs_and_is_done,
+    every_part_that_was_sent_leads_to_the_message_that_it_answers,
+    without_an_id_it_is_the_persons_newest_before_the_question,
+);

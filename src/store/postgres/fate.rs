@@ -1,0 +1,139 @@
+//! What became of a message, for /why: found by a platform id or as a person's newest.
+//!
+//! Owns the statements for it. They look at the last rows of the inbox and outbox only.
+
+use sqlx::PgConnection;
+
+use super::{plan::clean, question::body_start};
+use crate::store::{Fate, sqlite::fate::Found};
+
+/// Newest rows of a table that are searched.
+const SEARCHED: i64 = 20_000;
+
+/// The message, and all that is known of it.
+pub async fn fate(
+    reader: &mut PgConnection,
+    conversation: i64,
+    message: Option<&str>,
+    person: i64,
+    before: i64,
+) -> sqlx::Result<Option<Fate>> {
+    let id = match message {
+        Some(message) => match received(reader, conversation, message).await? {
+            Some(id) => Some(id),
+            None => answered(reader, conversation, message).await?,
+        },
+        None => newest(reader, conversation, person, before).await?,
+    };
+    match id {
+        Some(id) => of(reader, id).await,
+        None => Ok(None),
+    }
+}
+
+async fn received(
+    reader: &mut PgConnection,
+    conversation: i64,
+    message: &str,
+) -> sqlx::Result<Option<i64>> {
+    let row: Option<(i64,)> = sqlx::query_as(
+        "SELECT id FROM inbox
+         WHERE id >= (SELECT min(id) FROM (SELECT id FROM inbox ORDER BY id DESC LIMIT $3) newest)
+           AND conversation = $1 AND starts_with(body, $2)
+         ORDER BY id DESC LIMIT 1",
+    )
+    .bind(conversation)
+    .bind(body_start(message))
+    .bind(SEARCHED)
+    .fetch_optional(reader)
+    .await?;
+    Ok(row.map(|(id,)| id))
+}
+
+/// The first message of the turn that sent this one.
+async fn answered(
+    reader: &mut PgConnection,
+    conversation: i64,
+    message: &str,
+) -> sqlx::Result<Option<i64>> {
+    let row: Option<(Option<i64>,)> = sqlx::query_as(
+        "SELECT turn FROM outbox
+         WHERE id >= (SELECT min(id) FROM (SELECT id FROM outbox ORDER BY id DESC LIMIT $3) newest)
+           AND conversation = $1 AND message IS NOT NULL
+           AND strpos(chr(10) || message || chr(10), chr(10) || $2 || chr(10)) > 0
+         ORDER BY id DESC LIMIT 1",
+    )
+    .bind(conversation)
+    .bind(clean(message))
+    .bind(SEARCHED)
+    .fetch_optional(reader)
+    .await?;
+    Ok(row.and_then(|(turn,)| turn))
+}
+
+async fn newest(
+    reader: &mut PgConnection,
+    conversation: i64,
+    person: i64,
+    before: i64,
+) -> sqlx::Result<Option<i64>> {
+    let row: Option<(i64,)> = sqlx::query_as(
+        "SELECT id FROM inbox
+         WHERE id < $3 AND conversation = $1 AND person = $2
+           AND id >= (SELECT min(id) FROM (
+               SELECT id FROM inbox WHERE id < $3 ORDER BY id DESC LIMIT $4) newest)
+         ORDER BY id DESC LIMIT 1",
+    )
+    .bind(conversation)
+    .bind(person)
+    .bind(before)
+    .bind(SEARCHED)
+    .fetch_optional(reader)
+    .await?;
+    Ok(row.map(|(id,)| id))
+}
+
+type Row = (
+    i64,
+    i64,
+    i64,
+    Option<i16>,
+    Option<String>,
+    Option<i64>,
+    Option<i32>,
+    Option<i16>,
+    Option<String>,
+    Option<i16>,
+    Option<String>,
+);
+
+async fn of(reader: &mut PgConnection, id: i64) -> sqlx::Result<Option<Fate>> {
+    let row: Option<Row> = sqlx::query_as(
+        "SELECT i.id, i.person, i.at, e.state, e.reason, e.turn, t.attempt, t.state, t.reason,
+                o.state, o.reason
+         FROM inbox i
+         LEFT JOIN ended e ON e.id = i.id
+         LEFT JOIN turn t ON t.id = coalesce(e.turn, i.id)
+         LEFT JOIN outbox o ON o.id = coalesce(e.turn, i.id)
+         WHERE i.id = $1",
+    )
+    .bind(id)
+    .fetch_optional(reader)
+    .await?;
+    Ok(row.map(|row| {
+        let found = Found {
+            id: row.0,
+            person: row.1,
+            at: row.2,
+            end_state: row.3.map(i64::from),
+            end_reason: row.4,
+            end_turn: row.5,
+            attempt: row.6.map(|attempt| u32::try_from(attempt).unwrap_or(0)),
+            turn_state: row.7.map(i64::from),
+            turn_reason: row.8,
+            answer: row.9.map(i64::from),
+            answer_reason: row.10,
+        };
+        found.fate()
+    }))
+}

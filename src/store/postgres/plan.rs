@@ -1,0 +1,362 @@
+//! What a batch of operations changes, sorted into as few multi-row statements as its order allows.
+//!
+//! Owns the sorting, pure: a plan is made of values and runs nothing. Operations that touch the same row stay
+//! in their order; all others may share a statement.
+
+mod columns;
+
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+};
+
+use weirgate_sdk::{AccountName, ConversationKey, Cursor, Platform, UserKey};
+
+pub use columns::{Audits, Begins, Ends, HistoryRows, Inbox, Intents, Receipts, Replies, TurnEnds};
+
+use crate::store::{
+    Accept, Accepted, Effect, End, Finish, NewReply, Role, Write,
+    sqlite::{
+        code,
+        operation::{needs_end, needs_turn},
+        outcome::Outcome,
+    },
+};
+
+/// One ambient message in so many removes what is over the bound.
+const AMBIENT_EVERY: i64 = 64;
+
+/// The numbers of all keys that a batch names.
+#[derive(Debug, Default)]
+pub struct Numbers<'a> {
+    /// Accounts.
+    pub accounts: HashMap<(&'a Platform, &'a AccountName), i64>,
+    /// Conversations.
+    pub conversations: HashMap<&'a ConversationKey, i64>,
+    /// People.
+    pub persons: HashMap<&'a UserKey, i64>,
+    /// Those of them that had no number until now.
+    pub new_persons: HashSet<i64>,
+}
+
+/// The order of the statements of a wave. Operations on one row share a wave as long as this rises.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Begin,
+    Finish,
+    End,
+    Amend,
+    Intent,
+    Receipt,
+}
+
+/// Changes of which no row is touched twice, in the order in which the fields are carried out.
+#[derive(Debug, Default)]
+pub struct Wave<'a> {
+    /// New messages.
+    pub inbox: Vec<Inbox<'a>>,
+    /// Turns that begin.
+    pub begins: Begins,
+    /// New answers and notices.
+    pub replies: Replies<'a>,
+    /// Members of turns that end.
+    pub members: Ends<'a>,
+    /// Turns that end.
+    pub turns: TurnEnds<'a>,
+    /// Messages that end without a turn.
+    pub ends: Ends<'a>,
+    /// New bodies.
+    pub amends: (Vec<i64>, Vec<Cow<'a, str>>),
+    /// Parts that are about to be sent.
+    pub intents: Intents,
+    /// What became of parts.
+    pub receipts: Receipts<'a>,
+}
+
+/// A batch as statements.
+#[derive(Debug, Default)]
+pub struct Plan<'a> {
+    /// In order.
+    pub waves: Vec<Wave<'a>>,
+    /// New rows of history; their ids put them in order.
+    pub history: HistoryRows<'a>,
+    /// Conversations whose ambient messages are cut to the bound.
+    pub trims: Vec<i64>,
+    /// New audit records.
+    pub audits: Audits<'a>,
+    /// The last value of each setting.
+    pub settings: HashMap<(i64, i64, &'static str), Option<&'a str>>,
+    /// The last cursor of each account.
+    pub cursors: HashMap<i64, &'a Cursor>,
+    /// The smallest id of a new answer.
+    pub lowest_reply: Option<i64>,
+    /// What each operation returns, as far as no row that is there already changes it.
+    pub outcomes: Vec<Outcome>,
+}
+
+/// A text as the database takes it: it knows every character but NUL.
+pub fn clean(text: &str) -> Cow<'_, str> {
+    if text.contains('\0') {
+        Cow::Owned(text.replace('\0', "\u{FFFD}"))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// How many ids effects use.
+pub fn ids_of_effects(effects: &[Effect]) -> usize {
+    let with_id = |effect: &&Effect| !matches!(effect, Effect::Set { .. });
+    effects.iter().filter(with_id).count()
+}
+
+/// How many ids an operation uses.
+pub fn ids(write: &Write) -> usize {
+    match write {
+        Write::Accept { messages, .. } => messages.len(),
+        Write::Finish(finish, _) => {
+            let answers = finish.replies.len().saturating_sub(1);
+            finish.history.len() + answers + ids_of_effects(&finish.effects)
+        }
+        Write::End { notices, .. } => notices.len(),
+        Write::Ambient(..) => 1,
+        // Counted when it is known what there is to do.
+        Write::Operate(..) => 0,
+        Write::Begin(..) | Write::Intent { .. } | Write::Receipt(..) | Write::Amend { .. } => 0,
+    }
+}
+
+/// Makes plans.
+#[derive(Debug)]
+pub struct Planner<'a, 'n> {
+    numbers: &'n Numbers<'a>,
+    last_id: i64,
+    now: i64,
+    /// The wave and rank that touched a row last.
+    touched: HashMap<i64, (usize, Rank)>,
+    /// The wave that used an account's dedupe key last.
+    events: HashMap<(i64, &'a str), usize>,
+    plan: Plan<'a>,
+}
+
+impl<'a, 'n> Planner<'a, 'n> {
+    /// A planner whose first id comes after `last_id`.
+    pub fn new(numbers: &'n Numbers<'a>, last_id: i64, now: i64) -> Self {
+        Self {
+            numbers,
+            last_id,
+            now,
+            touched: HashMap::new(),
+            events: HashMap::new(),
+            plan: Plan::default(),
+        }
+    }
+
+    /// The plan of effects that belong to no turn.
+    pub fn plan_effects(mut self, effects: &'a [Effect], at: i64) -> Plan<'a> {
+        self.effects(effects, at);
+        self.plan
+    }
+
+    /// The plan of a batch; `None` if a key has no number, which would be a mistake of the caller.
+    pub fn plan(mut self, batch: &'a [Write]) -> Option<Plan<'a>> {
+        for write in batch {
+            let outcome = self.operation(write)?;
+            self.plan.outcomes.push(outcome);
+        }
+        Some(self.plan)
+    }
+
+    fn operation(&mut self, write: &'a Write) -> Option<Outcome> {
+        match write {
+            Write::Accept {
+                platform,
+                account,
+                messages,
+                cursor,
+                ..
+            } => {
+                let account = *self.numbers.accounts.get(&(platform, account))?;
+                if let Some(cursor) = cursor {
+                    self.plan.cursors.insert(account, cursor);
+                }
+                self.accept(account, messages)
+            }
+            Write::Begin(begin, _) => {
+                let operation = self.plan.outcomes.len();
+                let wave = self.wave([begin.turn], Rank::Begin);
+                wave.begins.push(operation, begin);
+                Some(Outcome::Attempt(0))
+            }
+            Write::Finish(finish, _) => Some(Outcome::Ids(self.finish(finish))),
+            Write::Intent { id, part, .. } => {
+                self.wave([*id], Rank::Intent).intents.push(*id, *part);
+                Some(Outcome::Unit)
+            }
+            Write::Receipt(receipt, _) => {
+                let wave = self.wave([receipt.id], Rank::Receipt);
+                wave.receipts.push(receipt);
+                Some(Outcome::Unit)
+            }
+            Write::End { ends, notices, .. } => Some(Outcome::Ids(self.end(ends, notices))),
+            Write::Amend { id, body, .. } => {
+                let (ids, bodies) = &mut self.wave([*id], Rank::Amend).amends;
+                ids.push(*id);
+                bodies.push(clean(body));
+                Some(Outcome::Unit)
+            }
+            Write::Ambient(ambient, _) => {
+                let conversation = *self.numbers.conversations.get(&ambient.conversation)?;
+                let id = self.fresh();
+                if id % AMBIENT_EVERY == 0 && !self.plan.trims.contains(&conversation) {
+                    self.plan.trims.push(conversation);
+                }
+                let row = &ambient.row;
+                let role = code::role(Role::Ambient);
+                let history = &mut self.plan.history;
+                history.push(conversation, code::AMBIENT_PERSON, id, role, row);
+                Some(Outcome::Unit)
+            }
+            // Never part of a batch.
+            Write::Operate(..) => None,
+        }
+    }
+
+    fn fresh(&mut self) -> i64 {
+        self.last_id += 1;
+        self.last_id
+    }
+
+    /// The wave for an operation that touches these rows.
+    fn wave(
+        &mut self,
+        rows: impl IntoIterator<Item = i64, IntoIter: Clone>,
+        rank: Rank,
+    ) -> &mut Wave<'a> {
+        let rows = rows.into_iter();
+        let after = |row: i64| match self.touched.get(&row) {
+            Some((wave, last)) if rank > *last => *wave,
+            Some((wave, _)) => wave + 1,
+            None => 0,
+        };
+        let wave = rows.clone().map(after).max().unwrap_or(0);
+        for row in rows {
+            self.touched.insert(row, (wave, rank));
+        }
+        wave_at(&mut self.plan.waves, wave)
+    }
+
+    fn accept(&mut self, account: i64, messages: &'a [Accept]) -> Option<Outcome> {
+        let operation = self.plan.outcomes.len();
+        let mut accepted = Vec::with_capacity(messages.len());
+        for (index, message) in messages.iter().enumerate() {
+            let person = *self.numbers.persons.get(&message.person)?;
+            let own = Accepted {
+                id: self.fresh(),
+                account: u32::try_from(account).ok()?,
+                conversation: *self.numbers.conversations.get(&message.conversation)?,
+                person,
+                new_person: self.numbers.new_persons.contains(&person),
+                duplicate: false,
+            };
+            let key = (account, &*message.event);
+            let wave = self.events.get(&key).map_or(0, |wave| wave + 1);
+            self.events.insert(key, wave);
+            wave_at(&mut self.plan.waves, wave).inbox.push(Inbox {
+                place: (operation, index),
+                row: own,
+                message,
+            });
+            accepted.push(own);
+        }
+        Some(Outcome::Accepted(accepted))
+    }
+
+    fn finish(&mut self, finish: &'a Finish) -> Vec<i64> {
+        for row in &finish.history {
+            let person = match row.role {
+                Role::Ambient => code::AMBIENT_PERSON,
+                Role::User | Role::Assistant => finish.scope.person,
+            };
+            let (id, role) = (self.fresh(), code::role(row.role));
+            let conversation = finish.scope.conversation;
+            self.plan.history.push(conversation, person, id, role, row);
+        }
+        let mut ids = Vec::with_capacity(finish.replies.len());
+        for index in 0..finish.replies.len() {
+            ids.push(if index == 0 {
+                finish.turn
+            } else {
+                self.fresh()
+            });
+        }
+        self.lower(&ids);
+        let rows = finish.members.iter().copied().chain([finish.turn]);
+        let wave = self.wave(rows, Rank::Finish);
+        for (id, reply) in ids.iter().zip(&finish.replies) {
+            wave.replies.push(*id, reply, finish.at);
+        }
+        let ended = finish.members.iter().filter(|id| needs_end(finish, **id));
+        for member in ended {
+            let state = code::member(finish.state);
+            let turn = Some(finish.turn);
+            wave.members
+                .push(*member, state, finish.reason, turn, finish.at);
+        }
+        if needs_turn(finish) {
+            wave.turns.push(finish);
+        }
+        self.effects(&finish.effects, finish.at);
+        ids
+    }
+
+    fn end(&mut self, ends: &'a [End], notices: &'a [NewReply]) -> Vec<i64> {
+        let at = ends.last().map_or(self.now, |end| end.at);
+        let ids: Vec<i64> = notices.iter().map(|_| self.fresh()).collect();
+        self.lower(&ids);
+        let wave = self.wave(ends.iter().map(|end| end.id), Rank::End);
+        for end in ends {
+            let state = code::end(end.state);
+            wave.ends
+                .push(end.id, state, Some(end.reason), None, end.at);
+        }
+        for (id, notice) in ids.iter().zip(notices) {
+            wave.replies.push(*id, notice, at);
+        }
+        ids
+    }
+
+    fn lower(&mut self, ids: &[i64]) {
+        let lowest = ids.iter().copied().chain(self.plan.lowest_reply).min();
+        self.plan.lowest_reply = lowest;
+    }
+
+    fn effects(&mut self, effects: &'a [Effect], at: i64) {
+        for effect in effects {
+            match effect {
+                Effect::Set { of, key, value } => {
+                    let place = (of.conversation, of.person, *key);
+                    self.plan.settings.insert(place, value.as_deref());
+                }
+                Effect::Reset(scope) => {
+                    let id = self.fresh();
+                    let history = &mut self.plan.history;
+                    history.reset(scope, id, at);
+                }
+                Effect::Audit(audit) => {
+                    let id = self.fresh();
+                    self.plan.audits.push(id, audit);
+                }
+            }
+        }
+    }
+}
+
+fn wave_at<'w, 'a>(waves: &'w mut Vec<Wave<'a>>, wave: usize) -> &'w mut Wave<'a> {
+    if waves.len() <= wave {
+        waves.resize_with(wave + 1, Wave::default);
+    }
+    &mut waves[wave]
+}
+
+#[cfg(test)]
+mod tests;

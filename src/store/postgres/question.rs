@@ -1,0 +1,426 @@
+//! What the core asks the store, as SQL.
+//!
+//! Owns every reading statement but those of [`super::fate`]. Each is bounded in rows; what may go through
+//! much of a table does so in slices, so that no statement runs long.
+
+use sqlx::PgConnection;
+use weirgate_sdk::{AccountName, BotId, ConversationKey, Cursor, Platform, ThreadId};
+
+use super::plan::clean;
+use crate::store::{
+    History, HistoryScope, PendingReply, Place, Shown, Waiting, WaitingFilter,
+    sqlite::{
+        code,
+        question::{ShownRow, page},
+    },
+};
+
+/// Rows that one statement of a slice goes through.
+const SLICE: i64 = 20_000;
+/// Threads of one conversation that are compared.
+const THREADS: i64 = 500;
+
+/// Rows of a slice, and where the next slice begins, if there is one.
+pub type Slice<T> = (Vec<T>, Option<i64>);
+
+type WaitingRow = (i64, i64, i64, i64, i64, i16, i16, i32, String);
+
+fn waiting_row(row: WaitingRow) -> Waiting {
+    let (id, account, conversation, person, at, route, priority, attempts, body) = row;
+    Waiting {
+        id,
+        account: u32::try_from(account).unwrap_or_default(),
+        conversation,
+        person,
+        at,
+        route: u8::try_from(route).unwrap_or_default(),
+        priority: i8::try_from(priority).unwrap_or_default(),
+        attempts: u32::try_from(attempts).unwrap_or_default(),
+        body: body.into_boxed_str(),
+    }
+}
+
+/// Where the next slice begins, which is never under the floor, and its last row.
+async fn slice(
+    reader: &mut PgConnection,
+    sql: &'static str,
+    after: i64,
+) -> sqlx::Result<Option<(i64, i64)>> {
+    let (after, last): (i64, Option<i64>) = sqlx::query_as(sql)
+        .bind(after)
+        .bind(SLICE)
+        .fetch_one(reader)
+        .await?;
+    Ok(last.map(|last| (after, last)))
+}
+
+/// Waiting messages among the next slice of the inbox.
+pub async fn waiting(
+    reader: &mut PgConnection,
+    after: i64,
+    filter: WaitingFilter,
+    limit: usize,
+) -> sqlx::Result<Slice<Waiting>> {
+    let Some((after, last)) = slice(
+        reader,
+        "WITH floor (id) AS (SELECT greatest($1, inbox_floor) FROM journal)
+         SELECT (SELECT id FROM floor), max(id)
+         FROM (SELECT id FROM inbox WHERE id > (SELECT id FROM floor) ORDER BY id LIMIT $2) slice",
+        after,
+    )
+    .await?
+    else {
+        return Ok((Vec::new(), None));
+    };
+    let rows: Vec<WaitingRow> = sqlx::query_as(
+        "SELECT i.id, i.account, i.conversation, i.person, i.at, i.route, i.priority,
+                coalesce(t.attempt, 0), i.body
+         FROM inbox i LEFT JOIN turn t ON t.id = i.id
+         WHERE i.id > $1 AND i.id <= $2
+           AND ($3::bigint IS NULL OR i.account = $3)
+           AND ($4::bigint IS NULL OR i.conversation = $4)
+           AND ($5::bigint IS NULL OR i.person = $5)
+           AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.id = i.id)
+           AND NOT EXISTS (SELECT 1 FROM ended e WHERE e.id = i.id)
+         ORDER BY i.id LIMIT $6",
+    )
+    .bind(after)
+    .bind(last)
+    .bind(filter.account.map(i64::from))
+    .bind(filter.conversation)
+    .bind(filter.person)
+    .bind(rows_of(limit))
+    .fetch_all(reader)
+    .await?;
+    Ok((rows.into_iter().map(waiting_row).collect(), Some(last)))
+}
+
+/// Bodies in the order of `ids`.
+pub async fn bodies(reader: &mut PgConnection, ids: &[i64]) -> sqlx::Result<Vec<Option<Box<str>>>> {
+    let rows: Vec<(Option<String>,)> = sqlx::query_as(
+        "SELECT i.body FROM unnest($1::bigint[]) WITH ORDINALITY AS w (id, place)
+         LEFT JOIN inbox i ON i.id = w.id ORDER BY w.place",
+    )
+    .bind(ids)
+    .fetch_all(reader)
+    .await?;
+    Ok(rows
+        .into_iter()
+        .map(|(body,)| body.map(String::into_boxed_str))
+        .collect())
+}
+
+/// The newest waiting message with this platform id, among the last rows of the inbox.
+pub async fn find_waiting(
+    reader: &mut PgConnection,
+    conversation: &ConversationKey,
+    message: &str,
+) -> sqlx::Result<Option<Waiting>> {
+    let row: Option<WaitingRow> = sqlx::query_as(
+        "SELECT i.id, i.account, i.conversation, i.person, i.at, i.route, i.priority,
+                coalesce(t.attempt, 0), i.body
+         FROM inbox i LEFT JOIN turn t ON t.id = i.id
+         WHERE i.id >= (
+               SELECT min(id) FROM (SELECT id FROM inbox ORDER BY id DESC LIMIT $3) newest)
+           AND i.conversation = (SELECT id FROM conversation WHERE key = $1)
+           AND starts_with(i.body, $2)
+           AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.id = i.id)
+           AND NOT EXISTS (SELECT 1 FROM ended e WHERE e.id = i.id)
+         ORDER BY i.id DESC LIMIT 1",
+    )
+    .bind(encoded(conversation))
+    .bind(body_start(message))
+    .bind(SLICE)
+    .fetch_optional(reader)
+    .await?;
+    Ok(row.map(waiting_row))
+}
+
+/// Where and under which ids the newest answers were sent, oldest first.
+pub async fn sent_lately(
+    reader: &mut PgConnection,
+    limit: usize,
+) -> sqlx::Result<Vec<(ConversationKey, String)>> {
+    let rows: Vec<(String, String)> = sqlx::query_as(
+        "SELECT c.key, o.message
+         FROM (SELECT id, conversation, message FROM outbox ORDER BY id DESC LIMIT $1) o
+         JOIN conversation c ON c.id = o.conversation
+         WHERE o.message IS NOT NULL ORDER BY o.id",
+    )
+    .bind(rows_of(limit))
+    .fetch_all(reader)
+    .await?;
+    // A row has one line for each part that was sent.
+    let lines = rows.iter().filter_map(|(key, messages)| {
+        let key = ConversationKey::decode(key)?;
+        Some(
+            messages
+                .lines()
+                .map(move |message| (key.clone(), message.to_owned())),
+        )
+    });
+    Ok(lines.flatten().collect())
+}
+
+type PendingRow = (
+    i64,
+    i64,
+    Option<i64>,
+    i32,
+    i16,
+    i32,
+    i64,
+    bool,
+    i64,
+    i64,
+    String,
+);
+
+/// Answers that are not sent, among the next slice of the outbox. `process` is this start of the gateway.
+pub async fn pending_replies(
+    reader: &mut PgConnection,
+    process: i64,
+    after: i64,
+    limit: usize,
+) -> sqlx::Result<Slice<PendingReply>> {
+    let Some((after, last)) = slice(
+        reader,
+        "WITH floor (id) AS (SELECT greatest($1, outbox_floor) FROM journal)
+         SELECT (SELECT id FROM floor), max(id)
+         FROM (SELECT id FROM outbox WHERE id > (SELECT id FROM floor) ORDER BY id LIMIT $2) slice",
+        after,
+    )
+    .await?
+    else {
+        return Ok((Vec::new(), None));
+    };
+    let rows: Vec<PendingRow> = sqlx::query_as(
+        "SELECT id, conversation, turn, part, state, attempts, process, doubtful, due_at, created_at,
+                body
+         FROM outbox WHERE id > $1 AND id <= $2 AND state IN (0, 1, 3) ORDER BY id LIMIT $3",
+    )
+    .bind(after)
+    .bind(last)
+    .bind(rows_of(limit))
+    .fetch_all(reader)
+    .await?;
+    let replies = rows
+        .into_iter()
+        .map(|row| pending_row(process, row))
+        .collect();
+    Ok((replies, Some(last)))
+}
+
+fn pending_row(process: i64, row: PendingRow) -> PendingReply {
+    let (
+        id,
+        conversation,
+        turn,
+        part,
+        state,
+        attempts,
+        written_by,
+        doubtful,
+        due_at,
+        created_at,
+        body,
+    ) = row;
+    let state = i64::from(state);
+    let in_doubt = state == code::SENDING && written_by != process;
+    let attempts = u32::try_from(attempts).unwrap_or_default();
+    PendingReply {
+        id,
+        conversation,
+        turn,
+        part: u32::try_from(part).unwrap_or_default(),
+        in_doubt,
+        attempts: attempts.saturating_add(u32::from(in_doubt)),
+        doubtful,
+        unknown: state == code::UNKNOWN,
+        due_at,
+        created_at,
+        body: body.into_boxed_str(),
+    }
+}
+
+/// The key of a conversation.
+pub async fn conversation(reader: &mut PgConnection, id: i64) -> sqlx::Result<Option<String>> {
+    let key: Option<(String,)> = sqlx::query_as("SELECT key FROM conversation WHERE id = $1")
+        .bind(id)
+        .fetch_optional(reader)
+        .await?;
+    Ok(key.map(|(key,)| key))
+}
+
+/// The key of a person.
+pub async fn person(reader: &mut PgConnection, id: i64) -> sqlx::Result<Option<String>> {
+    let key: Option<(String,)> = sqlx::query_as("SELECT key FROM person WHERE id = $1")
+        .bind(id)
+        .fetch_optional(reader)
+        .await?;
+    Ok(key.map(|(key,)| key))
+}
+
+/// History since the last reset, oldest first. Ambient messages are the conversation's, whatever the scope.
+pub async fn history(
+    reader: &mut PgConnection,
+    scope: HistoryScope,
+    limit: usize,
+    ambient: usize,
+    ambient_since: i64,
+) -> sqlx::Result<Vec<History>> {
+    // One statement sees one moment: a turn that ends meanwhile is there with all its rows or none.
+    let rows: Vec<(i16, i64, i64, String)> = sqlx::query_as(
+        "WITH reset (id) AS (
+             SELECT coalesce(max(id), 0) FROM history
+             WHERE conversation = $1 AND person = $2 AND role = 3)
+         SELECT role, turn, at, parts FROM (
+             SELECT * FROM (
+                 SELECT id, role, turn, at, parts FROM history
+                 WHERE conversation = $1 AND person = $2 AND id > (SELECT id FROM reset)
+                 ORDER BY id DESC LIMIT $3) spoken
+             UNION ALL
+             SELECT * FROM (
+                 SELECT id, role, turn, at, parts FROM history
+                 WHERE conversation = $1 AND person = $6 AND id > (SELECT id FROM reset) AND at >= $5
+                 ORDER BY id DESC LIMIT $4) ambient) rows
+         ORDER BY id",
+    )
+    .bind(scope.conversation)
+    .bind(scope.person)
+    .bind(rows_of(limit))
+    .bind(rows_of(ambient))
+    .bind(ambient_since)
+    .bind(code::AMBIENT_PERSON)
+    .fetch_all(reader)
+    .await?;
+    let row = |(role, turn, at, parts)| History {
+        role: code::role_of(i64::from(role)),
+        turn,
+        at,
+        parts,
+    };
+    Ok(rows.into_iter().map(row).collect())
+}
+
+/// Settings of a person or a conversation, by key.
+pub async fn settings(reader: &mut PgConnection, of: Place) -> sqlx::Result<Vec<(String, String)>> {
+    sqlx::query_as(
+        "SELECT key, value FROM setting WHERE conversation = $1 AND person = $2 ORDER BY key",
+    )
+    .bind(of.conversation)
+    .bind(of.person)
+    .fetch_all(reader)
+    .await
+}
+
+/// Where an account goes on.
+pub async fn cursor(
+    reader: &mut PgConnection,
+    platform: &Platform,
+    account: &AccountName,
+) -> sqlx::Result<Option<Cursor>> {
+    let row: Option<(String, String)> = sqlx::query_as(
+        "SELECT bot, cursor FROM account
+         WHERE platform = $1 AND name = $2 AND bot IS NOT NULL AND cursor IS NOT NULL",
+    )
+    .bind(clean(platform.as_str()))
+    .bind(clean(account.as_str()))
+    .fetch_optional(reader)
+    .await?;
+    Ok(row.map(|(bot, value)| Cursor {
+        bot: BotId::from(bot),
+        value,
+    }))
+}
+
+/// A page of a conversation. A message and the answer with its id are never in two pages.
+pub async fn shown(
+    reader: &mut PgConnection,
+    conversation: &ConversationKey,
+    before: Option<i64>,
+    limit: usize,
+) -> sqlx::Result<Vec<Shown>> {
+    let rows: Vec<ShownRow> = sqlx::query_as(
+        "WITH here (id) AS (SELECT id FROM conversation WHERE key = $1)
+         SELECT * FROM (
+             SELECT id, FALSE AS answer, NULL::bigint AS turn, at,
+                    NOT EXISTS (SELECT 1 FROM outbox o WHERE o.id = i.id)
+                        AND NOT EXISTS (SELECT 1 FROM ended e WHERE e.id = i.id) AS pending, body
+             FROM inbox i
+             WHERE shown AND conversation = (SELECT id FROM here) AND id < $2
+             ORDER BY id DESC LIMIT $3) asked
+         UNION ALL
+         SELECT * FROM (
+             SELECT id, TRUE, turn, created_at, FALSE, body FROM outbox
+             WHERE shown AND conversation = (SELECT id FROM here) AND id < $2
+             ORDER BY id DESC LIMIT $3) answered
+         ORDER BY id DESC, answer DESC LIMIT $3",
+    )
+    .bind(encoded(conversation))
+    .bind(before.unwrap_or(i64::MAX))
+    .bind(rows_of(limit).saturating_add(1))
+    .fetch_all(reader)
+    .await?;
+    Ok(page(rows, limit))
+}
+
+/// The thread in which a message was accepted last; a thread without messages comes last, by its age.
+pub async fn newest_thread(
+    reader: &mut PgConnection,
+    conversation: &ConversationKey,
+) -> sqlx::Result<Option<ThreadId>> {
+    // The keys of the threads begin with the key without a thread, which ends in a slash.
+    let from = encoded(&ConversationKey {
+        thread: None,
+        ..conversation.clone()
+    });
+    let to = format!("{}0", from.strip_suffix('/').unwrap_or(&from));
+    let row: Option<(String,)> = sqlx::query_as(
+        "SELECT key FROM (
+             SELECT id, key FROM conversation WHERE key > $1 AND key < $2 ORDER BY id DESC LIMIT $3) c
+         ORDER BY coalesce((SELECT max(i.id) FROM inbox i WHERE i.shown AND i.conversation = c.id), 0)
+                  DESC, c.id DESC
+         LIMIT 1",
+    )
+    .bind(from)
+    .bind(to)
+    .bind(THREADS)
+    .fetch_optional(reader)
+    .await?;
+    Ok(row
+        .and_then(|(key,)| ConversationKey::decode(&key))
+        .and_then(|key| key.thread))
+}
+
+fn rows_of(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
+}
+
+/// How the [`crate::store::Body`] of a message with this platform id begins. Comparing the beginning needs no
+/// reading of JSON in the database, which takes no escaped NUL.
+pub fn body_start(message: &str) -> String {
+    // The closing quotation mark is part of it, so no longer id is meant.
+    format!("{{\"i\":{}", serde_json::Value::from(message))
+}
+
+/// The key of a conversation as it is stored.
+fn encoded(conversation: &ConversationKey) -> String {
+    clean(&conversation.encode()).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::body_start;
+    use crate::store::Body;
+
+    #[test]
+    fn a_body_begins_with_the_platforms_id() {
+        for id in ["1", "a\"b\\", "\u{0}\n", "\u{5830}", ""] {
+            let body: Body =
+                serde_json::from_value(serde_json::json!({ "i": id, "t": "x" })).unwrap();
+            let text = serde_json::to_string(&body).unwrap();
+            assert!(text.starts_with(&body_start(id)), "{text}");
+        }
+    }
+}
