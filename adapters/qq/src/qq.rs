@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use tokio::{net::TcpListener, sync::mpsc, time::timeout};
 use weirgate_sdk::{
-    AccountName, Adapter, AdapterError, Capabilities, ConversationKey, Ingress, Length, LengthUnit,
-    Outgoing, Platform, SendError, Sent, Setup, Stop, Streaming, answer::Render,
+    AccountName, Adapter, AdapterError, Capabilities, ConversationKey, Finding, Ingress, Length,
+    LengthUnit, Outgoing, Platform, SendError, Sent, Setup, Stop, Streaming, answer::Render,
 };
 
 use crate::{
@@ -193,6 +193,15 @@ impl Adapter for Qq {
             tracing::warn!(account = %shared.account, left, "events were read and not accepted");
         }
         Ok(())
+    }
+
+    async fn check(&self) -> Vec<Finding> {
+        let Settings { listen, token, .. } = &self.shared.settings;
+        let mut findings = vec![Finding::listen(*listen)];
+        if token.is_none() {
+            findings.push(Finding::NoToken(*listen));
+        }
+        findings
     }
 
     async fn send(&self, outgoing: Outgoing) -> Result<Sent, SendError> {
