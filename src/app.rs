@@ -15,6 +15,7 @@ use futures_util::FutureExt;
 use tokio::task::JoinSet;
 use weirgate_sdk::{Adapter, AdapterError, Connection, Ingress, Stopper};
 
+pub use build::{adapters_to_check, models, store_options};
 pub use error::StartError;
 
 use self::core::{Live, ended};

@@ -14,6 +14,7 @@ mod load;
 mod parse;
 mod platform;
 mod report;
+pub mod starter;
 
 use std::{collections::BTreeMap, path::PathBuf};
 

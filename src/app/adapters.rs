@@ -53,6 +53,15 @@ macro_rules! platforms {
             )+]
         }
 
+        /// What a new agent.yaml says of each platform of this build: its name and the lines under it.
+        #[must_use]
+        pub fn starters() -> Vec<(&'static str, &'static str)> {
+            vec![$(
+                #[cfg(feature = $feature)]
+                ($krate::PLATFORM, $krate::STARTER),
+            )+]
+        }
+
         /// Builds the adapters of all configured accounts. `setup` makes what each is given.
         ///
         /// # Errors
@@ -93,6 +102,14 @@ platforms! {
     "qq": weirgate_qq, accounts: MAX_ACCOUNTS, routes: |_| None;
     "webchat": weirgate_webchat, accounts: 1,
         routes: |adapter: &Arc<weirgate_webchat::WebChat>| Some(adapter.router());
+}
+
+/// Of the starters the one that needs nothing but this program.
+#[must_use]
+pub fn first_starter() -> Option<(&'static str, &'static str)> {
+    let all = starters();
+    let page = all.iter().find(|(name, _)| *name == "webchat");
+    page.or(all.first()).copied()
 }
 
 impl Built {

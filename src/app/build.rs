@@ -23,6 +23,10 @@ use crate::{
     clock::Clock,
     config::Config,
     http::{self, Own, Readiness, server::Server},
+    operate::{
+        desk::{Desk, Running},
+        socket::Socket,
+    },
     security::redact::Redactor,
     store::{
         Store,
@@ -75,8 +79,9 @@ pub(super) async fn build(
         clock,
         random: rand::random::<f64>,
     };
+    let desk_redactor = Arc::new(parts.redactor.clone());
     let core = Core::new(&config, parts)?;
-    let readiness = Arc::new(Readiness::new(store, core.connections()));
+    let readiness = Arc::new(Readiness::new(Arc::clone(&store), core.connections()));
     let core = core.start().await?;
     let own = Own {
         readiness: Arc::clone(&readiness),
@@ -86,6 +91,24 @@ pub(super) async fn build(
     };
     let (http_stop, http_signal) = Stopper::new();
     let mut tasks = JoinSet::new();
+    let desk = Desk {
+        store,
+        redactor: desk_redactor,
+        clock,
+        running: Some(Running {
+            deliverer: core.deliverer.clone(),
+            intake: Arc::clone(&core.intake),
+        }),
+    };
+    match Socket::bind(&config.storage.folder()) {
+        Ok(socket) => {
+            tasks.spawn(socket.serve(Arc::new(desk), http_signal.clone()));
+        }
+        // The gateway does its work without it.
+        Err(error) => {
+            tracing::error!(%error, "the tools of the command line cannot reach this gateway")
+        }
+    }
     let serves_pages = !routes.is_empty();
     Server::serve(listener, http::router(own, routes), http_signal, &mut tasks);
     let base = match &config.http.public_url {
@@ -108,7 +131,9 @@ pub(super) async fn build(
     })
 }
 
-fn store_options(config: &Config) -> Options {
+/// How the store of a configuration is opened.
+#[must_use]
+pub fn store_options(config: &Config) -> Options {
     let storage = &config.storage;
     Options {
         path: storage.path(),
@@ -132,6 +157,17 @@ const READERS: u32 = 4;
 fn wall_clock() -> i64 {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     now.map_or(0, |now| i64::try_from(now.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// The adapters of all accounts, built to be checked and not to be run.
+///
+/// # Errors
+/// As [`adapters::build`].
+pub fn adapters_to_check(config: &Config) -> Result<Built, StartError> {
+    // What they sign with it is never used.
+    adapters::build(config, |platform, account| {
+        setup(config, &[0; 32], platform, account)
+    })
 }
 
 fn setup(config: &Config, secret: &[u8; 32], platform: &str, account: &AccountName) -> Setup {
@@ -168,7 +204,11 @@ fn origin(url: &str) -> Option<String> {
     (!host.is_empty()).then(|| format!("{scheme}://{host}"))
 }
 
-fn models(config: &Config) -> Result<Vec<Arc<dyn Model>>, StartError> {
+/// The chat models, first choice first.
+///
+/// # Errors
+/// [`StartError::Config`] if one cannot be asked with its settings.
+pub fn models(config: &Config) -> Result<Vec<Arc<dyn Model>>, StartError> {
     let mut models: Vec<Arc<dyn Model>> = Vec::new();
     for wanted in &config.models.chat {
         let Some(provider) = config.providers.get(&wanted.provider) else {

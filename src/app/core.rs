@@ -116,6 +116,8 @@ pub struct Live {
     pub deliverer: Deliverer,
     /// The connections of all accounts.
     pub connections: Arc<Connections>,
+    /// Takes messages in.
+    pub intake: Arc<Intake>,
     store: Arc<dyn Store>,
     tasks: JoinSet<()>,
     adapters: JoinSet<()>,
@@ -280,6 +282,7 @@ impl Core {
             dispatch: shared.dispatch,
             deliverer: shared.deliverer,
             connections: shared.connections,
+            intake: self.intake,
             store: shared.store,
             tasks,
             adapters,

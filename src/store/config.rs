@@ -2,7 +2,10 @@
 //!
 //! Owns the section's keys, defaults and limits. It never opens the database.
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use weirgate_sdk::settings::{Fields, Setting};
 
@@ -93,6 +96,16 @@ impl Storage {
     pub fn path(&self) -> PathBuf {
         let path = self.url.strip_prefix("sqlite:").unwrap_or(&self.url);
         PathBuf::from(path.strip_prefix("//").unwrap_or(path))
+    }
+
+    /// The data folder: that of the database file.
+    #[must_use]
+    pub fn folder(&self) -> PathBuf {
+        let path = self.path();
+        let folder = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
+        folder.map_or_else(|| PathBuf::from("."), Path::to_owned)
     }
 }
 

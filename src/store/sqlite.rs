@@ -4,6 +4,7 @@
 //! writer and readers use different libraries. It never runs SQL itself.
 
 mod code;
+pub mod copy;
 mod effect;
 mod fate;
 mod folder;

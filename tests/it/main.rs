@@ -23,5 +23,6 @@ mod secrets;
 mod simulation;
 mod startup;
 mod store;
+mod tools;
 mod turns;
 mod webchat_adapter;
