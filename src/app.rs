@@ -19,7 +19,7 @@ use futures_util::FutureExt;
 use tokio::task::JoinSet;
 use weirgate_sdk::{Adapter, AdapterError, Connection, Ingress, Stopper};
 
-pub use build::Startup;
+pub use build::{Startup, adapters_to_check, chat_models_to_check, open_store, server_options};
 pub use error::StartError;
 
 use self::{

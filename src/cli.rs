@@ -2,14 +2,23 @@
 //!
 //! Owns the arguments and the exit codes. It never holds logic of the gateway.
 
+mod backup;
 mod check;
+mod doctor;
 mod healthcheck;
+mod init;
+mod lists;
 mod run;
 mod schema;
+mod shell;
+mod table;
+mod tool;
 
 use std::{io::Write, path::PathBuf, process::ExitCode};
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
+
+use self::tool::Tool;
 
 /// A chat bot gateway: group chats and web chat in front of a language model.
 #[derive(Debug, Parser)]
@@ -39,6 +48,40 @@ enum Command {
     },
     /// Print a JSON Schema of the configuration, for editors.
     Schema,
+    /// Write a new agent.yaml with only what is needed.
+    Init(init::Init),
+    /// Look at everything that the gateway needs: one line each, what is wrong and what to do.
+    Doctor {
+        /// Do not ask the models anything.
+        #[arg(long)]
+        offline: bool,
+    },
+    /// Replies: list them, send them again, drop them.
+    #[command(subcommand)]
+    Outbox(lists::Outbox),
+    /// Messages that wait for their turn.
+    #[command(subcommand)]
+    Queue(lists::Queue),
+    /// What failed: messages and replies, to be taken up again or dropped.
+    #[command(subcommand)]
+    Dead(lists::Dead),
+    /// Copy the database, also while the gateway runs.
+    Backup {
+        /// A new file, or a folder in which one with the time in its name is made.
+        to: PathBuf,
+    },
+    /// Put a copy in the place of the database; the one before is kept beside it.
+    Restore {
+        /// The copy.
+        from: PathBuf,
+    },
+    /// Print the completions of a shell.
+    Completions {
+        /// Which shell.
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual, for man.
+    Man,
 }
 
 /// Runs the command line and tells the exit code: 0 done, 1 failed, 2 wrong arguments, 78 wrong
@@ -52,7 +95,27 @@ pub fn main() -> ExitCode {
         Command::Healthcheck { alive } => healthcheck::healthcheck(config.as_deref(), alive),
         Command::Check { file } => check::check(file.or(config).as_deref()),
         Command::Schema => schema::schema_of_configuration(),
+        Command::Init(flags) => init::init(config.as_deref(), flags),
+        Command::Completions { shell } => shell::completions(shell),
+        Command::Man => shell::man(),
+        Command::Doctor { offline } => doctor::doctor(config.as_deref(), offline),
+        Command::Outbox(command) => with(config, |tool| lists::outbox(tool, command)),
+        Command::Queue(command) => with(config, |tool| lists::queue(tool, command)),
+        Command::Backup { to } => with(config, |tool| backup::backup(tool, &to)),
+        Command::Restore { from } => with(config, |tool| backup::restore(tool, &from)),
+        Command::Dead(command) => with(config, |tool| lists::dead(tool, command)),
     }
+}
+
+/// The arguments as clap knows them, for the reference, completions and the manual.
+#[must_use]
+pub fn command() -> clap::Command {
+    Arguments::command()
+}
+
+/// Runs a tool that needs the configuration.
+fn with(config: Option<PathBuf>, act: impl FnOnce(&Tool) -> ExitCode) -> ExitCode {
+    Tool::load(config.as_deref()).map_or_else(|code| code, |tool| act(&tool))
 }
 
 /// Prints a line for people. A closed pipe is nobody's fault.

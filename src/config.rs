@@ -18,6 +18,7 @@ pub mod reference;
 pub mod reload;
 mod report;
 pub mod schema;
+pub mod starter;
 pub mod watch;
 
 use std::{collections::BTreeMap, path::PathBuf};

@@ -4,7 +4,10 @@
 //! its own, so a missing translation does not compile. Texts are plain text; values that come from
 //! outside are put in as they are and never interpreted.
 
+pub mod console;
 mod en;
+pub mod health;
+pub mod setup;
 mod zh;
 
 use std::time::Duration;

@@ -14,6 +14,7 @@ use std::{fmt::Write, fs, path::PathBuf};
 
 use weirgate::{
     app::adapters,
+    cli,
     command::{self, Command, Site, When},
     config::{check::check, reference},
     i18n::{Language, Text},
@@ -66,6 +67,82 @@ fn the_reference_of_the_configuration_is_current() {
         "docs/configuration.md",
         &reference::page(&adapters::known()),
     );
+}
+
+#[test]
+fn the_reference_of_the_command_line_is_current() {
+    let mut page = String::from(
+        "# Command line\n\nGenerated from the code. Exit codes: 0 done, 1 failed or refused, 2 wrong \
+         arguments, 78 a configuration that cannot be used. The tools speak the language of \
+         `language` in agent.yaml, else that of the terminal.\n\n\
+         `outbox`, `queue` and `dead` ask the gateway that runs on the data folder, over the socket \
+         `weirgate.sock` in it, or work on the database themselves where none runs: what they retry \
+         then leaves with the next start. Only the user of the gateway and root may.\n",
+    );
+    let mut root = cli::command();
+    root.build();
+    chapter(&root, "weirgate", &mut page);
+    current("docs/cli.md", &page);
+}
+
+/// A subcommand with its arguments, and those below it.
+fn chapter(command: &clap::Command, name: &str, page: &mut String) {
+    let level = "#".repeat(name.split(' ').count() + 1);
+    let about = command.get_about().map(ToString::to_string);
+    // Writing to a string does not fail.
+    let _ = writeln!(
+        page,
+        "\n{level} {name}\n\n{}.",
+        about.unwrap_or_default().trim_end_matches('.')
+    );
+    let own = |argument: &&clap::Arg| {
+        let own = name == "weirgate" || !argument.is_global_set();
+        own && !matches!(argument.get_id().as_str(), "help" | "version")
+    };
+    for (index, argument) in command.get_arguments().filter(own).enumerate() {
+        if index == 0 {
+            page.push('\n');
+        }
+        let value = argument
+            .get_value_names()
+            .filter(|_| argument.get_action().takes_values())
+            .map(|names| {
+                names
+                    .iter()
+                    .map(|name| format!("<{name}>"))
+                    .collect::<Vec<_>>()
+                    .join(" ")
+            });
+        let flag = argument.get_long().map(|long| format!("--{long}"));
+        let shown: Vec<String> = flag.into_iter().chain(value).collect();
+        let help = argument
+            .get_help()
+            .map(ToString::to_string)
+            .unwrap_or_default();
+        let choices: Vec<String> = argument
+            .get_possible_values()
+            .iter()
+            .filter(|_| argument.get_action().takes_values())
+            .map(|value| format!("`{}`", value.get_name()))
+            .collect();
+        let choices = if choices.is_empty() {
+            String::new()
+        } else {
+            format!(": {}", choices.join(", "))
+        };
+        let _ = writeln!(
+            page,
+            "- `{}`: {}{choices}.",
+            shown.join(" "),
+            help.trim_end_matches('.')
+        );
+    }
+    for sub in command
+        .get_subcommands()
+        .filter(|sub| sub.get_name() != "help")
+    {
+        chapter(sub, &format!("{name} {}", sub.get_name()), page);
+    }
 }
 
 fn current(name: &str, page: &str) {

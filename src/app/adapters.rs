@@ -67,6 +67,15 @@ macro_rules! platforms {
             )+]
         }
 
+        /// What a new agent.yaml says of each platform of this build: its name and the lines under it.
+        #[must_use]
+        pub fn starters() -> Vec<(&'static str, &'static str)> {
+            vec![$(
+                #[cfg(feature = $feature)]
+                ($krate::PLATFORM, $krate::STARTER),
+            )+]
+        }
+
         /// Builds the adapters of all configured accounts. One of `before` whose settings are the same is
         /// taken over as it is, running or not. `setup` makes what each new one is given.
         ///
@@ -123,6 +132,14 @@ platforms! {
         together: weirgate_qq::settings::conflicts;
     "webchat": weirgate_webchat, accounts: 1,
         routes: |adapter: &Arc<weirgate_webchat::WebChat>| Some(adapter.router());
+}
+
+/// Of the starters the one that needs nothing but this program.
+#[must_use]
+pub fn first_starter() -> Option<(&'static str, &'static str)> {
+    let all = starters();
+    let page = all.iter().find(|(name, _)| *name == "webchat");
+    page.or(all.first()).copied()
 }
 
 impl Account {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use axum::Router;
 use sha2::{Digest, Sha256};
 use tokio::task::JoinSet;
-use weirgate_sdk::{AccountName, ChatModels, Setup, Stopper};
+use weirgate_sdk::{AccountName, ChatModels, Setup, Stop, Stopper, settings::Secret};
 
 use super::{
     App, StartError, adapters,
@@ -25,10 +25,15 @@ use crate::{
     config::{Config, Loaded},
     current::Current,
     http::{self, Own, Readiness, server::Server},
+    operate::{
+        desk::{Desk, Running},
+        socket::Socket,
+    },
+    outbound::deliver::Adapters,
     security::redact::Redactor,
     store::{
         Store,
-        config::Database,
+        config::{Database, Storage},
         postgres::{self, PostgresStore},
         sqlite::{self, SqliteStore},
     },
@@ -90,9 +95,9 @@ pub(super) async fn build(startup: Startup) -> Result<App, StartError> {
         random: rand::random::<f64>,
     };
     let core = Core::new(&config, parts)?;
-    let readiness = Arc::new(Readiness::new(store, core.connections()));
+    let readiness = Arc::new(Readiness::new(Arc::clone(&store), core.connections()));
     let core = core.start().await?;
-    let (reloader, asks) = Reloader::new(redactor);
+    let (reloader, asks) = Reloader::new(redactor.clone());
     let doors = Doors {
         readiness: Arc::clone(&readiness),
         exporter,
@@ -101,6 +106,16 @@ pub(super) async fn build(startup: Startup) -> Result<App, StartError> {
     let routes = Arc::new(Current::new(doors.router(&config, &accounts)));
     let (http_stop, http_signal) = Stopper::new();
     let mut tasks = JoinSet::new();
+    let desk = Desk {
+        store,
+        redactor: Arc::new(redactor),
+        clock,
+        running: Some(Running {
+            deliverer: core.deliverer.clone(),
+            intake: Arc::clone(&core.intake),
+        }),
+    };
+    open_socket(&config, desk, &http_signal, &mut tasks);
     Server::serve(listener, Arc::clone(&routes), http_signal, &mut tasks);
     let greeting = greeting(&config, &accounts, &server);
     let engine = Engine::new(reload::Parts {
@@ -127,6 +142,22 @@ pub(super) async fn build(startup: Startup) -> Result<App, StartError> {
         stop: http_stop,
         reloading,
     })
+}
+
+/// Lets the tools of the command line reach this gateway, where it has a data folder.
+fn open_socket(config: &Config, desk: Desk, stop: &Stop, tasks: &mut JoinSet<()>) {
+    let Some(folder) = config.storage.folder() else {
+        return;
+    };
+    match Socket::bind(&folder) {
+        Ok(socket) => {
+            tasks.spawn(socket.serve(Arc::new(desk), stop.clone()));
+        }
+        // The gateway does its work without it.
+        Err(error) => {
+            tracing::error!(%error, "the tools of the command line cannot reach this gateway");
+        }
+    }
 }
 
 async fn bind(config: &Config) -> Result<(Server, tokio::net::TcpListener), StartError> {
@@ -171,31 +202,44 @@ impl Doors {
     }
 }
 
-async fn open_store(config: &Config) -> Result<Arc<dyn Store>, StartError> {
+/// Opens the store of a configuration.
+///
+/// # Errors
+/// The store's.
+pub async fn open_store(config: &Config) -> Result<Arc<dyn Store>, StartError> {
     let storage = &config.storage;
-    let (durability, retention) = (storage.durability, storage.retention);
     Ok(match &storage.database {
         Database::Sqlite(path) => {
             SqliteStore::open(sqlite::Options {
                 path: path.clone(),
-                durability,
-                retention,
+                durability: storage.durability,
+                retention: storage.retention,
                 readers: READERS,
                 now: wall_clock,
             })
             .await?
         }
-        Database::Postgres(url) => {
-            PostgresStore::open(postgres::Options {
-                url: url.clone(),
-                durability,
-                retention,
-                readers: READERS,
-                now: wall_clock,
-            })
-            .await?
-        }
+        Database::Postgres(url) => PostgresStore::open(on_server(storage, url)).await?,
     })
+}
+
+/// How a store on a server is reached, if the configuration has one.
+#[must_use]
+pub fn server_options(config: &Config) -> Option<postgres::Options> {
+    match &config.storage.database {
+        Database::Sqlite(_) => None,
+        Database::Postgres(url) => Some(on_server(&config.storage, url)),
+    }
+}
+
+fn on_server(storage: &Storage, url: &Secret) -> postgres::Options {
+    postgres::Options {
+        url: url.clone(),
+        durability: storage.durability,
+        retention: storage.retention,
+        readers: READERS,
+        now: wall_clock,
+    }
 }
 
 /// The files of the database; a server has none here.
@@ -219,6 +263,19 @@ const READERS: u32 = 4;
 fn wall_clock() -> i64 {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     now.map_or(0, |now| i64::try_from(now.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// The adapters of all accounts, built to be checked and not to be run.
+///
+/// # Errors
+/// As [`adapters::build`].
+pub fn adapters_to_check(config: &Config) -> Result<Adapters, StartError> {
+    let models = ChatModels::new(chat_models(config));
+    // What they sign with it is never used.
+    let accounts = adapters::build(config, &adapters::Accounts::new(), |platform, account| {
+        setup(config, &[0; 32], &models, platform, account)
+    })?;
+    Ok(adapters::all(&accounts))
 }
 
 /// What the adapter of an account is given.
@@ -265,6 +322,15 @@ fn origin(url: &str) -> Option<String> {
     };
     let host = host.strip_suffix(default).unwrap_or(&host);
     (!host.is_empty()).then(|| format!("{scheme}://{host}"))
+}
+
+/// The chat models, first choice first, built to be asked once.
+///
+/// # Errors
+/// [`StartError::Config`] if one cannot be asked with its settings.
+pub fn chat_models_to_check(config: &Config) -> Result<Vec<Arc<dyn Model>>, StartError> {
+    let models = models(config, None)?;
+    Ok(models.into_iter().map(|(_, model)| model).collect())
 }
 
 /// The chat models with what they were built from.

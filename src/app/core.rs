@@ -113,6 +113,8 @@ pub struct Live {
     pub tuner: Tuner,
     /// The adapters that run.
     pub accounts: Arc<tokio::sync::Mutex<Accounts>>,
+    /// Takes messages in.
+    pub intake: Arc<Intake>,
     store: Arc<dyn Store>,
     tasks: JoinSet<()>,
     stops: Stops,
@@ -266,7 +268,7 @@ impl Core {
         let runner: Arc<Agent> = Arc::clone(&self.agent);
         tasks.spawn(Arc::clone(&shared.tuner.dispatch).run(runner, self.signals.dispatch));
         tasks.spawn(self.sweep.run(self.signals.sweep));
-        let ingress: Arc<dyn Ingress> = self.intake;
+        let ingress: Arc<dyn Ingress> = self.intake.clone();
         let mut accounts = Accounts::new(ingress, Arc::clone(&shared.connections));
         for adapter in self.adapters.into_values() {
             accounts.start(adapter);
@@ -277,6 +279,7 @@ impl Core {
             connections: shared.connections,
             tuner: shared.tuner,
             accounts: Arc::new(tokio::sync::Mutex::new(accounts)),
+            intake: self.intake,
             store: shared.store,
             tasks,
             stops: self.stops,

@@ -28,6 +28,17 @@ pub enum StartError {
 }
 
 impl StartError {
+    /// Another process has the store.
+    #[must_use]
+    pub fn is_in_use(&self) -> bool {
+        use crate::store::{postgres, sqlite};
+        matches!(
+            self,
+            Self::Open(sqlite::OpenError::Locked { .. })
+                | Self::OpenServer(postgres::OpenError::InUse { .. })
+        )
+    }
+
     /// The exit code: 78 for what the configuration can mend, else 1.
     #[must_use]
     pub fn exit_code(&self) -> u8 {

@@ -3,6 +3,7 @@
 //! Owns the order: batches are journaled in the order of the calls, and queued in the order of the
 //! journal, on the journal's own thread. A batch is accepted whole or not at all.
 
+mod again;
 mod change;
 mod plan;
 
@@ -397,20 +398,20 @@ impl Shared {
             single: false,
             body: Some(known.body),
         };
-        let subject = |reason| Subject {
-            conversation: row.conversation,
-            person: row.person,
-            reason,
-        };
-        parts
-            .hooks
-            .after_queue(row.id, row.conversation, row.person);
+        self.enqueue(entry, known.at)
+    }
+
+    /// Queues a message, and notes what had to give way.
+    fn enqueue(&self, entry: Entry, at: i64) -> Outcome {
+        let parts = &self.parts;
+        let (id, conversation, person) = (entry.id, entry.conversation, entry.person);
+        parts.hooks.after_queue(id, conversation, person);
         Queue::Inbound.received(1);
         match parts.dispatch.push(entry) {
-            Pushed::Queued => Outcome::Accepted(row.id),
+            Pushed::Queued => Outcome::Accepted(id),
             Pushed::Held => {
-                parts.traces.note(row.id, Reason::HeldBack, known.at);
-                Outcome::Accepted(row.id)
+                parts.traces.note(id, Reason::HeldBack, at);
+                Outcome::Accepted(id)
             }
             Pushed::Displaced(displaced) => {
                 for gone in displaced {
@@ -421,14 +422,19 @@ impl Shared {
                     };
                     parts.notices.add(subject, &[gone.id]);
                 }
-                Outcome::Accepted(row.id)
+                Outcome::Accepted(id)
             }
             Pushed::Refused(full) => {
                 let reason = match full {
                     Full::Queue => Reason::QueueFullRefused,
                     Full::Total => Reason::TotalFull,
                 };
-                parts.notices.add(subject(reason), &[row.id]);
+                let subject = Subject {
+                    conversation,
+                    person,
+                    reason,
+                };
+                parts.notices.add(subject, &[id]);
                 Outcome::Refused
             }
         }

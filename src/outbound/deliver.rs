@@ -5,6 +5,7 @@
 
 mod attempt;
 mod ends;
+mod operate;
 mod receipt;
 mod recover;
 
@@ -209,10 +210,7 @@ impl Deliverer {
         Queue::Outbound.received(1);
         let pushed = self.shared.outbox.push(reply);
         if pushed.start {
-            let shared = Arc::clone(&self.shared);
-            self.shared
-                .workers
-                .spawn(async move { shared.work(conversation).await });
+            self.start(conversation);
         }
         if let Some(dropped) = pushed.overflow {
             let shared = Arc::clone(&self.shared);
@@ -220,6 +218,13 @@ impl Deliverer {
                 .workers
                 .spawn(async move { shared.drop_reply(dropped).await });
         }
+    }
+
+    fn start(&self, conversation: i64) {
+        let shared = Arc::clone(&self.shared);
+        self.shared
+            .workers
+            .spawn(async move { shared.work(conversation).await });
     }
 
     /// Whether a preview may be shown now; takes its token from the same budget.

@@ -50,6 +50,17 @@ struct Queue {
     wanting_room: Vec<oneshot::Sender<()>>,
 }
 
+impl Queue {
+    fn tell_of_room(&mut self, max_size: usize) {
+        if self.waiting.len() * 2 < max_size.max(2) {
+            for told in self.wanting_room.drain(..) {
+                // Who no longer waits does not mind.
+                let _ = told.send(());
+            }
+        }
+    }
+}
+
 /// What a push led to.
 #[derive(Debug)]
 pub struct Pushed {
@@ -120,12 +131,7 @@ impl Outbox {
         let mut queues = self.queues.lock();
         let next = queues.get_mut(&conversation).and_then(|queue| {
             let next = queue.waiting.pop_front();
-            if queue.waiting.len() * 2 < most.max(2) {
-                for told in queue.wanting_room.drain(..) {
-                    // Who no longer waits does not mind.
-                    let _ = told.send(());
-                }
-            }
+            queue.tell_of_room(most);
             next
         });
         if next.is_none() {
@@ -135,6 +141,25 @@ impl Outbox {
             }
         }
         next
+    }
+
+    /// Takes a reply that waits out of the middle, with its place; `None` if it is not here or on its way.
+    pub fn withdraw(&self, conversation: i64, id: i64) -> Option<(usize, Reply)> {
+        let most = self.limits.read().max_size;
+        let mut queues = self.queues.lock();
+        let queue = queues.get_mut(&conversation)?;
+        let place = queue.waiting.iter().position(|reply| reply.id == id)?;
+        let reply = queue.waiting.remove(place)?;
+        queue.tell_of_room(most);
+        Some((place, reply))
+    }
+
+    /// Puts back what was withdrawn, about where it was. Says whether somebody is to be started.
+    pub fn put_back(&self, place: usize, reply: Reply) -> bool {
+        let mut queues = self.queues.lock();
+        let queue = queues.entry(reply.conversation).or_default();
+        queue.waiting.insert(place.min(queue.waiting.len()), reply);
+        !std::mem::replace(&mut queue.worked, true)
     }
 
     /// The replies that wait for a conversation are as much younger.
@@ -231,6 +256,24 @@ mod tests {
         assert_eq!(taken, [1, 2]);
         assert!(outbox.push(reply(4, 7)).start, "the worker left");
         assert_eq!(outbox.waiting(), 2);
+    }
+
+    #[test]
+    fn what_is_withdrawn_can_be_put_back_where_it_was() {
+        let outbox = Outbox::new(10, OverflowStrategy::DropOldest);
+        for id in 1..=4 {
+            outbox.push(reply(id, 7));
+        }
+        assert_eq!(outbox.take(7).map(|begun| begun.id), Some(1));
+        assert!(outbox.withdraw(7, 1).is_none(), "it is on its way");
+        assert!(outbox.withdraw(8, 3).is_none());
+        let (place, withdrawn) = outbox.withdraw(7, 3).unwrap();
+        assert!(!outbox.put_back(place, withdrawn));
+        let left: Vec<i64> = std::iter::from_fn(|| outbox.take(7))
+            .map(|reply| reply.id)
+            .collect();
+        assert_eq!(left, [2, 3, 4]);
+        assert!(outbox.put_back(5, reply(9, 7)), "the worker left");
     }
 
     #[test]

@@ -18,6 +18,14 @@ pub enum AuditEvent {
     ContextReset,
     /// Another person's turn was stopped.
     TurnStopped,
+    /// A reply that was given up is sent after all.
+    ReplyRetried,
+    /// A reply is not sent any more.
+    ReplyDropped,
+    /// The messages of a failed turn were accepted anew.
+    MessageRetried,
+    /// A failed message was settled.
+    MessageDropped,
 }
 
 impl AuditEvent {
@@ -29,6 +37,10 @@ impl AuditEvent {
             Self::CommandBlocked => "command_blocked",
             Self::ContextReset => "context_reset",
             Self::TurnStopped => "turn_stopped",
+            Self::ReplyRetried => "reply_retried",
+            Self::ReplyDropped => "reply_dropped",
+            Self::MessageRetried => "message_retried",
+            Self::MessageDropped => "message_dropped",
         }
     }
 }

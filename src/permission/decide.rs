@@ -21,6 +21,19 @@ pub struct Actor {
     pub global_owner: bool,
 }
 
+impl Actor {
+    /// Whoever may open the data folder: he could change the database by hand as well. No person of a
+    /// platform, so his number is 0 in the audit log.
+    #[must_use]
+    pub fn host() -> Self {
+        Self {
+            person: 0,
+            role: Role::Owner,
+            global_owner: true,
+        }
+    }
+}
+
 /// Where an action has its effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {

@@ -2,7 +2,10 @@
 //!
 //! Owns the section's keys, defaults and limits. It never opens the database.
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use weirgate_sdk::settings::{Fields, Secret};
 
@@ -119,6 +122,23 @@ impl Storage {
             .filter(|secret| !secret.is_empty())
             .map(|secret| ("storage.url".to_owned(), Secret::new(secret)))
             .collect()
+    }
+
+    /// The database file; a server has none here.
+    #[must_use]
+    pub fn file(&self) -> Option<&Path> {
+        match &self.database {
+            Database::Sqlite(path) => Some(path),
+            Database::Postgres(_) => None,
+        }
+    }
+
+    /// The data folder: that of the database file; a server has none here.
+    #[must_use]
+    pub fn folder(&self) -> Option<PathBuf> {
+        let folder = self.file()?.parent();
+        let named = folder.filter(|folder| !folder.as_os_str().is_empty());
+        Some(named.map_or_else(|| PathBuf::from("."), Path::to_owned))
     }
 }
 

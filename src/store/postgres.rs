@@ -31,7 +31,7 @@ pub use super::config::{Durability, Retention};
 pub use error::OpenError;
 
 use self::{
-    connect::Address,
+    connect::{Address, CONNECT, within},
     read::Readers,
     thread::{Job, Thread},
 };
@@ -65,6 +65,23 @@ pub struct PostgresStore {
     now: fn() -> i64,
     process: i64,
     secret: [u8; 32],
+}
+
+/// Whether a database lets us in, and whether a gateway has it in use. Changes nothing.
+///
+/// # Errors
+/// It does not let us in.
+pub async fn reach(options: &Options) -> Result<bool, OpenError> {
+    let address = Address::read(options)?;
+    let look = async {
+        let mut connection = address.writer().await?;
+        session::is_taken(&mut connection).await
+    };
+    let looked = within(CONNECT, look).await;
+    looked.map_err(|error| OpenError::Unreachable {
+        address: address.to_string(),
+        reason: error.to_string(),
+    })
 }
 
 impl PostgresStore {

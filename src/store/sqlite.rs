@@ -4,6 +4,7 @@
 //! writer and readers use different libraries. It never runs SQL itself.
 
 pub(super) mod code;
+pub mod copy;
 mod effect;
 pub(super) mod fate;
 mod folder;

@@ -28,5 +28,6 @@ mod secrets;
 mod simulation;
 mod startup;
 mod store;
+mod tools;
 mod turns;
 mod webchat_adapter;

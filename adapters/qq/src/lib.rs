@@ -18,6 +18,16 @@ use weirgate_sdk::Setup;
 /// The platform's name, as agent.yaml spells it. Stored: never rename it.
 pub const PLATFORM: &str = "qq";
 
+/// What a new agent.yaml says of the platform: the lines under its name.
+pub const STARTER: &str = "\
+accounts:
+  main:
+    # Where the OneBot implementation connects to (reverse WebSocket).
+    listen: 127.0.0.1:6199
+    # What it must present; needed when listening beyond 127.0.0.1.
+    # token: ${QQ_TOKEN}
+";
+
 /// The adapter of one account. It listens from [`Qq::bind`] or the start of its run.
 #[must_use]
 pub fn build(setup: Setup, settings: Settings) -> Arc<Qq> {

@@ -10,8 +10,8 @@ use axum::Router;
 use parking_lot::Mutex;
 use tokio::{sync::mpsc, time::timeout};
 use weirgate_sdk::{
-    AccountName, Adapter, AdapterError, Capabilities, ConversationKey, Event, Ingress, Length,
-    LengthUnit, Moderates, Outgoing, Platform, SendError, Sent, Setup, Stop, Streaming,
+    AccountName, Adapter, AdapterError, Capabilities, ConversationKey, Event, Finding, Ingress,
+    Length, LengthUnit, Moderates, Outgoing, Platform, SendError, Sent, Setup, Stop, Streaming,
     answer::Render,
 };
 
@@ -298,6 +298,19 @@ impl Adapter for Qq {
 
     fn moderates(&self) -> Option<&dyn Moderates> {
         Some(self)
+    }
+
+    async fn check(&self) -> Vec<Finding> {
+        // What is not reached by listening is looked at when it is reached.
+        let settings = &self.shared.settings;
+        let Transport::Reverse { listen } = settings.transport else {
+            return Vec::new();
+        };
+        let mut findings = vec![Finding::listen(listen)];
+        if settings.token.is_none() {
+            findings.push(Finding::NoToken(listen));
+        }
+        findings
     }
 
     async fn send(&self, outgoing: Outgoing) -> Result<Sent, SendError> {

@@ -13,6 +13,7 @@ use crate::{
     ability::Streams,
     answer::{Render, Rendered},
     capability::Capabilities,
+    check::Finding,
     error::{AdapterError, SendError},
     id::{AccountName, ConversationKey, MessageId, Platform, UserKey},
     ingress::Ingress,
@@ -161,6 +162,12 @@ pub trait Adapter: Send + Sync + 'static {
     /// only of conversations whose capabilities say `transcript`, where a message is shown as pending until
     /// its end. Quick: no IO. What ended before a crash is not told again; the transcript knows it.
     fn ended(&self, _conversation: &ConversationKey, _messages: &[MessageId]) {}
+
+    /// Looks whether the account can work, for an operator who asks. Another process may run it meanwhile.
+    /// Sends nothing to people and leaves nothing behind; the caller bounds the time.
+    async fn check(&self) -> Vec<Finding> {
+        Vec::new()
+    }
 
     /// Shows text that is still being written, if the platform can.
     fn streams(&self) -> Option<&dyn Streams> {

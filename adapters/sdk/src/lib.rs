@@ -6,12 +6,14 @@
 //! offers when its platform has it. The contract suite of the test kit is the definition of what is
 //! promised here; `docs/writing-an-adapter.md` walks through an example.
 //!
-//! This crate never opens a connection, reads a file or a clock, or knows a platform by name.
+//! This crate never opens a connection, reads a file or a clock, or knows a platform by name. The one
+//! socket that it touches is that of [`Finding::listen`], for a moment.
 
 pub mod ability;
 pub mod adapter;
 pub mod answer;
 pub mod capability;
+pub mod check;
 pub mod error;
 pub mod event;
 pub mod id;
@@ -24,6 +26,7 @@ pub mod stop;
 pub use ability::{Preview, PreviewStart, Streams, Transcript, TranscriptEntry};
 pub use adapter::{Adapter, ChatModels, Outgoing, ReplyTarget, Sent, Setup};
 pub use capability::{Capabilities, Length, LengthUnit, Rates, Streaming};
+pub use check::Finding;
 pub use error::{AdapterError, Freeze, SendError};
 pub use event::{Batch, Cursor, Event};
 pub use id::{

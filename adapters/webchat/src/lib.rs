@@ -30,3 +30,10 @@ pub use settings::{Settings, Timing};
 
 /// The platform's name in agent.yaml and in every key.
 pub const PLATFORM: &str = "webchat";
+
+/// What a new agent.yaml says of the platform: the lines under its name.
+pub const STARTER: &str = "\
+# The page is served at / of http.listen.
+accounts:
+  default: {}
+";

@@ -54,7 +54,7 @@ impl Deliverer {
 
 impl Shared {
     /// A reply that an earlier process left: unknown ones are held, hopeless ones are given up.
-    async fn take_up(&self, pending: PendingReply) -> Result<Option<Reply>, StoreError> {
+    pub(super) async fn take_up(&self, pending: PendingReply) -> Result<Option<Reply>, StoreError> {
         if pending.unknown {
             return Ok(None);
         }

@@ -100,6 +100,20 @@ fn is_timeout(error: &sqlx::Error) -> bool {
     matches!(error, sqlx::Error::Database(refusal) if refusal.code().as_deref() == Some("55P03"))
 }
 
+/// Whether a process has the place of the only writer.
+pub async fn is_taken(connection: &mut PgConnection) -> sqlx::Result<bool> {
+    let (taken,): (bool,) = sqlx::query_as(
+        "SELECT EXISTS (SELECT 1 FROM pg_locks
+         WHERE locktype = 'advisory' AND granted AND classid = $1::int4::oid
+           AND objid = (hashtext(coalesce(current_schema(), ''))::int8 & 4294967295)::oid
+           AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))",
+    )
+    .bind(LOCK)
+    .fetch_one(connection)
+    .await?;
+    Ok(taken)
+}
+
 /// Waits for the place of the only writer, as long as the session's lock time-out says.
 async fn lock(connection: &mut PgConnection) -> sqlx::Result<()> {
     sqlx::query("SELECT pg_advisory_lock($1, hashtext(coalesce(current_schema(), '')))")

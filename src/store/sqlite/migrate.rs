@@ -31,6 +31,19 @@ const MIGRATIONS: [(i64, &str, &str); 2] = [
     ),
 ];
 
+/// The newest version that this program knows.
+pub const KNOWN: i64 = {
+    let [.., (version, ..)] = MIGRATIONS;
+    version
+};
+
+/// The name of a file with an ending after all of its own.
+pub fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    PathBuf::from(name)
+}
+
 /// Migrates the database at `path`, whose file exists.
 pub async fn migrate(path: &Path) -> Result<(), OpenError> {
     migrate_with(path, &MIGRATIONS).await
@@ -111,12 +124,8 @@ async fn copy(
     path: &Path,
     version: i64,
 ) -> Result<(), OpenError> {
-    let beside = |end: &str| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(format!(".v{version}.bak{end}"));
-        PathBuf::from(name)
-    };
-    let (unfinished, copy) = (beside(".tmp"), beside(""));
+    let copy = beside(path, &format!(".v{version}.bak"));
+    let unfinished = beside(&copy, ".tmp");
     let failed = |error: &dyn std::fmt::Display| {
         OpenError::database(
             path,

@@ -1,0 +1,120 @@
+//! What the tools of the command line say.
+//!
+//! Owns the list of texts; each language is one exhaustive `match` in a file of its own.
+
+mod en;
+mod zh;
+
+use std::{path::Path, time::Duration};
+
+use super::Language;
+use crate::operate::ask::{Answer, Refusal};
+
+/// The heading of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Heading {
+    /// The id.
+    Id,
+    /// The state.
+    State,
+    /// How old it is.
+    Age,
+    /// Where.
+    Conversation,
+    /// Who.
+    From,
+    /// How it is queued.
+    Lane,
+    /// How often it was tried.
+    Attempts,
+    /// The part of a reply.
+    Part,
+    /// Why.
+    Reason,
+    /// The beginning of the text.
+    Text,
+}
+
+/// A text of a tool.
+#[derive(Debug, Clone, Copy)]
+pub enum Console<'a> {
+    /// A heading.
+    Head(Heading),
+    /// A time that has passed.
+    Age(Duration),
+    /// A list has no rows.
+    Nothing,
+    /// There is more behind an id.
+    More {
+        /// The id.
+        after: i64,
+    },
+    /// Not an id.
+    BadId {
+        /// What was written.
+        text: &'a str,
+    },
+    /// Something was done.
+    Done {
+        /// With what.
+        id: &'a str,
+        /// What.
+        answer: &'a Answer,
+    },
+    /// Something was not done.
+    Refused {
+        /// With what; empty for a question.
+        id: &'a str,
+        /// Why not.
+        refusal: &'a Refusal,
+    },
+    /// There is no database.
+    NoDatabase {
+        /// Where it would be.
+        path: &'a Path,
+    },
+    /// The database is on a server, which has tools of its own for copies.
+    OnServer,
+    /// The socket belongs to somebody else.
+    SocketForbidden {
+        /// The data folder.
+        folder: &'a Path,
+    },
+    /// The gateway was reached and the conversation broke.
+    SocketFailed {
+        /// What the system said.
+        error: &'a str,
+    },
+    /// The data folder is locked and nobody answers.
+    NoAnswer,
+    /// A copy was made.
+    BackedUp {
+        /// Where it is.
+        path: &'a Path,
+        /// Its size.
+        bytes: u64,
+    },
+    /// A copy could not be made or put back.
+    CopyFailed {
+        /// Why.
+        error: &'a str,
+    },
+    /// A copy was put back.
+    Restored {
+        /// Where the database is.
+        path: &'a Path,
+        /// Where the one before is kept, if there was one.
+        kept: Option<&'a Path>,
+    },
+}
+
+impl Console<'_> {
+    /// The text in a language.
+    #[must_use]
+    pub fn render(&self, language: Language) -> String {
+        match language {
+            Language::Zh => zh::render(self),
+            Language::En => en::render(self),
+        }
+    }
+}

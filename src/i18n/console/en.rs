@@ -1,0 +1,100 @@
+//! English.
+
+use super::{Console, Heading};
+use crate::{
+    i18n::rough,
+    operate::ask::{Answer, Refusal},
+};
+
+/// The text.
+pub(super) fn render(text: &Console<'_>) -> String {
+    match text {
+        Console::Head(heading) => head(*heading).to_owned(),
+        Console::Age(age) => rough(*age, ["d", "h", "m", "s"]),
+        Console::Nothing => "nothing".into(),
+        Console::More { after } => format!("There may be more: --after {after}"),
+        Console::BadId { text } => format!(
+            "{text:?} is no id: write it as it is listed, r and a number for a reply, m and a number \
+             for a message"
+        ),
+        Console::Done { id, answer } => format!("{id}: {}", done(answer)),
+        Console::Refused { id: "", refusal } => refused(refusal),
+        Console::Refused { id, refusal } => format!("{id}: {}", refused(refusal)),
+        Console::NoDatabase { path } => format!(
+            "there is no database at {}: start the gateway once, or name its configuration with --config",
+            path.display()
+        ),
+        Console::OnServer => {
+            "the database is on a PostgreSQL server: copy it with pg_dump, put it back with pg_restore"
+                .to_owned()
+        }
+        Console::SocketForbidden { folder } => format!(
+            "the gateway on {} belongs to another user: run this as that user",
+            folder.display()
+        ),
+        Console::SocketFailed { error } => format!("the running gateway does not answer: {error}"),
+        Console::NoAnswer => {
+            "  the gateway starts or stops, or is of an older version: try again in a moment".into()
+        }
+        Console::BackedUp { path, bytes } => format!("{} ({bytes} bytes)", path.display()),
+        Console::CopyFailed { error } => (*error).to_owned(),
+        Console::Restored { path, kept } => {
+            let kept = kept.map_or_else(String::new, |kept| {
+                format!("; the one before is kept as {}", kept.display())
+            });
+            format!(
+                "{} is restored{kept}. What waited in it is answered after the next start; what was \
+                 answered after the copy was made is answered once more.",
+                path.display()
+            )
+        }
+    }
+}
+
+fn head(heading: Heading) -> &'static str {
+    match heading {
+        Heading::Id => "ID",
+        Heading::State => "STATE",
+        Heading::Age => "AGE",
+        Heading::Conversation => "CONVERSATION",
+        Heading::From => "FROM",
+        Heading::Lane => "LANE",
+        Heading::Attempts => "TRIES",
+        Heading::Part => "PART",
+        Heading::Reason => "REASON",
+        Heading::Text => "TEXT",
+    }
+}
+
+fn done(answer: &Answer) -> String {
+    match answer {
+        Answer::Ready { now: true } => "is being sent".into(),
+        Answer::Ready { now: false } => "is sent after the next start".into(),
+        Answer::Accepted { ids, now } => {
+            let ids: Vec<String> = ids.iter().map(|id| format!("m{id}")).collect();
+            let when = if *now {
+                "waits for its turn"
+            } else {
+                "is answered after the next start"
+            };
+            format!("{when} as {}", ids.join(", "))
+        }
+        Answer::Dropped => "dropped".into(),
+        Answer::Hello { .. } | Answer::Waiting(_) | Answer::Replies(_) | Answer::Failed(_) => {
+            "done".into()
+        }
+    }
+}
+
+fn refused(refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::NotFound => "there is no such entry".into(),
+        Refusal::State { state } => format!("nothing to do: it is {state}"),
+        Refusal::Sending => "it is being sent right now".into(),
+        Refusal::Full => {
+            "too many replies wait for this conversation: try again when some have left".into()
+        }
+        Refusal::Store { error } => format!("the store failed: {error}"),
+        Refusal::Protocol { error } => format!("the gateway did not understand: {error}"),
+    }
+}

@@ -1,0 +1,95 @@
+//! Simplified Chinese.
+
+use super::{Console, Heading};
+use crate::{
+    i18n::rough,
+    operate::ask::{Answer, Refusal},
+};
+
+/// The text.
+pub(super) fn render(text: &Console<'_>) -> String {
+    match text {
+        Console::Head(heading) => head(*heading).to_owned(),
+        Console::Age(age) => rough(*age, ["天", "小时", "分", "秒"]),
+        Console::Nothing => "没有内容".into(),
+        Console::More { after } => format!("可能还有更多：--after {after}"),
+        Console::BadId { text } => {
+            format!("{text:?} 不是编号：请照列表书写，回复是 r 加数字，消息是 m 加数字")
+        }
+        Console::Done { id, answer } => format!("{id}：{}", done(answer)),
+        Console::Refused { id: "", refusal } => refused(refusal),
+        Console::Refused { id, refusal } => format!("{id}：{}", refused(refusal)),
+        Console::NoDatabase { path } => format!(
+            "{} 处没有数据库：请先启动一次网关，或用 --config 指明它的配置文件",
+            path.display()
+        ),
+        Console::OnServer => {
+            "数据库在 PostgreSQL 服务器上：请用 pg_dump 备份，用 pg_restore 恢复".to_owned()
+        }
+        Console::SocketForbidden { folder } => {
+            format!(
+                "{} 上的网关属于另一个用户：请以该用户运行",
+                folder.display()
+            )
+        }
+        Console::SocketFailed { error } => format!("正在运行的网关没有回应：{error}"),
+        Console::NoAnswer => "  网关正在启动或停止，或是较旧的版本：请稍后再试".into(),
+        Console::BackedUp { path, bytes } => format!("{}（{bytes} 字节）", path.display()),
+        Console::CopyFailed { error } => (*error).to_owned(),
+        Console::Restored { path, kept } => {
+            let kept = kept.map_or_else(String::new, |kept| {
+                format!("，原来的保存为 {}", kept.display())
+            });
+            format!(
+                "已恢复 {}{kept}。其中等待的消息会在下次启动后得到回答；备份之后已经回答过的会再回答一次。",
+                path.display()
+            )
+        }
+    }
+}
+
+fn head(heading: Heading) -> &'static str {
+    match heading {
+        Heading::Id => "编号",
+        Heading::State => "状态",
+        Heading::Age => "时间",
+        Heading::Conversation => "会话",
+        Heading::From => "来自",
+        Heading::Lane => "通道",
+        Heading::Attempts => "次数",
+        Heading::Part => "分段",
+        Heading::Reason => "原因",
+        Heading::Text => "内容",
+    }
+}
+
+fn done(answer: &Answer) -> String {
+    match answer {
+        Answer::Ready { now: true } => "正在发送".into(),
+        Answer::Ready { now: false } => "将在下次启动后发送".into(),
+        Answer::Accepted { ids, now } => {
+            let ids: Vec<String> = ids.iter().map(|id| format!("m{id}")).collect();
+            let when = if *now {
+                "已重新排队"
+            } else {
+                "将在下次启动后回答"
+            };
+            format!("{when}，新编号 {}", ids.join("、"))
+        }
+        Answer::Dropped => "已放弃".into(),
+        Answer::Hello { .. } | Answer::Waiting(_) | Answer::Replies(_) | Answer::Failed(_) => {
+            "完成".into()
+        }
+    }
+}
+
+fn refused(refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::NotFound => "没有这一项".into(),
+        Refusal::State { state } => format!("无事可做：它的状态是 {state}"),
+        Refusal::Sending => "它正在发送中".into(),
+        Refusal::Full => "这个会话等待发送的回复太多：请等一些发出后再试".into(),
+        Refusal::Store { error } => format!("数据库出错：{error}"),
+        Refusal::Protocol { error } => format!("网关无法理解：{error}"),
+    }
+}

@@ -1,0 +1,141 @@
+//! `doctor`: one line for each thing, and an exit code that says whether something has failed.
+
+use std::{fs, os::unix::fs::PermissionsExt as _};
+
+use serde_json::json;
+use weirgate_testkit::model::{FakeModel, Script};
+
+use super::{Said, tool};
+use crate::gateway::{Gateway, KEY, free_port};
+
+/// The line of a subject.
+fn line<'a>(said: &'a Said, subject: &str) -> &'a str {
+    let found = said.out.lines().find(|line| {
+        let rest = line
+            .split_once(' ')
+            .map_or("", |(_, rest)| rest.trim_start());
+        rest.starts_with(subject)
+    });
+    found.unwrap_or_else(|| panic!("no line for {subject}: {said:?}"))
+}
+
+#[tokio::test]
+async fn everything_is_well_with_and_without_a_gateway() {
+    let model = FakeModel::start().await;
+    let token =
+        json!({ "platforms": { "qq": { "accounts": { "main": { "token": "a-long-token" } } } } });
+    let mut gateway = Gateway::prepare(&model, token);
+    let before = tool(&gateway, &["doctor"]).await;
+    assert_eq!((before.code, before.err.as_str()), (0, ""), "{before:?}");
+    assert!(!gateway.database().exists(), "it makes nothing");
+    assert!(
+        line(&before, "database").contains("first start"),
+        "{before:?}"
+    );
+    gateway.up().await;
+    let beside = tool(&gateway, &["doctor"]).await;
+    assert_eq!(beside.code, 0, "{beside:?}");
+    assert!(line(&beside, "gateway").contains("runs and answers"));
+    assert!(line(&beside, "database").contains("whole"));
+    assert!(line(&beside, "account qq/main").contains("by the running gateway"));
+    assert!(line(&beside, "model main/test").contains("answers, after"));
+    assert!(
+        beside.out.lines().all(|line| line.starts_with("ok ")),
+        "{beside:?}"
+    );
+    let asked = model.count();
+    let offline = tool(&gateway, &["doctor", "--offline"]).await;
+    assert!(line(&offline, "model main/test").contains("not asked"));
+    assert_eq!((offline.code, model.count()), (0, asked));
+    gateway.term().await;
+    let after = tool(&gateway, &["doctor"]).await;
+    assert!(
+        after.code == 0 && line(&after, "gateway").contains("does not run"),
+        "{after:?}"
+    );
+}
+
+#[tokio::test]
+async fn what_is_wrong_is_named_with_what_to_do() {
+    let model = FakeModel::start().await;
+    let port = free_port();
+    let taken = std::net::TcpListener::bind(("127.0.0.1", port)).unwrap();
+    let listen = format!("127.0.0.1:{port}");
+    let nobody = format!("http://127.0.0.1:{}/v1", free_port());
+    let gateway = Gateway::prepare(
+        &model,
+        json!({
+            "http": { "listen": listen },
+            "providers": { "away": { "kind": "openai", "base_url": nobody } },
+            "models": { "chat": ["main/test", "main/other", "main/third", "away/m"] },
+        }),
+    );
+    model.push(Script::error(401, &format!("bad key {KEY}")).before_headers(ms(0)));
+    model.push(Script::error(404, "no such model").before_headers(ms(300)));
+    model.push(Script::rate_limited(None).before_headers(ms(600)));
+    let folder = gateway.database().parent().unwrap().to_owned();
+    fs::create_dir_all(&folder).unwrap();
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
+    fs::write(
+        gateway.database(),
+        "this is no database at all, only a text",
+    )
+    .unwrap();
+    let said = tool(&gateway, &["doctor"]).await;
+    drop(taken);
+    assert_eq!(said.code, 1, "{said:?}");
+    assert!(!said.out.contains(KEY), "{said:?}");
+    for (subject, level, words) in [
+        ("data folder", "warn", "chmod"),
+        ("database", "FAIL", "weirgate restore"),
+        ("http", "FAIL", "another program"),
+        ("model away/m", "FAIL", "cannot be reached"),
+    ] {
+        let line = line(&said, subject);
+        assert!(
+            line.starts_with(level) && line.contains(words),
+            "{subject}: {said:?}"
+        );
+    }
+    // The three requests come in any order.
+    for words in [
+        "key is not accepted",
+        "not known there",
+        "no requests just now",
+    ] {
+        assert_eq!(said.out.matches(words).count(), 1, "{words}: {said:?}");
+    }
+    let account = said
+        .out
+        .lines()
+        .find(|line| line.contains("qq/main") && line.contains("token"));
+    assert!(account.unwrap().starts_with("warn"), "{said:?}");
+}
+
+fn ms(millis: u64) -> std::time::Duration {
+    std::time::Duration::from_millis(millis)
+}
+
+#[tokio::test]
+async fn a_faulty_configuration_and_a_locked_folder_are_said() {
+    let model = FakeModel::start().await;
+    let mut gateway = Gateway::start(&model, json!({ "language": "zh-CN" })).await;
+    // A gateway whose socket is gone, as one that hangs.
+    fs::remove_file(gateway.database().with_file_name("weirgate.sock")).unwrap();
+    let said = tool(&gateway, &["doctor", "--offline"]).await;
+    assert!(
+        said.code == 1 && line(&said, "网关").starts_with("故障"),
+        "{said:?}"
+    );
+    gateway.term().await;
+    gateway.write(
+        "agent.yaml",
+        "flow_control: {mode: sometimes}\nnonsense: 1\n",
+    );
+    let said = tool(&gateway, &["doctor"]).await;
+    assert_eq!(said.code, 78, "{said:?}");
+    assert!(
+        said.out.contains("2 errors") && said.out.lines().count() == 1,
+        "{said:?}"
+    );
+}
