@@ -1,8 +1,8 @@
 //! What the shipped agent.yaml says about each key: the comment above it, and the value beside it.
 //!
 //! Owns how comments belong to keys. An example that is commented out counts as if it were not: a block of
-//! comments is one unless a key stands right below it. Pure; it reads the shipped file only, and a test shows
-//! that every key is found there.
+//! comments is one unless a key stands right below it. In an example a comment that reads like a key is one if
+//! there is such a key. Pure; it reads the shipped file only, and a test shows that every key is found there.
 
 use super::DEFAULT_FILE;
 
@@ -19,9 +19,9 @@ pub(super) struct Commented {
     pub(super) example: bool,
 }
 
-/// All keys of the shipped file, in its order.
-pub(super) fn all() -> Vec<Commented> {
-    keys(&bared(DEFAULT_FILE))
+/// All keys of the shipped file, in its order. `known` says whether there is a key of that path.
+pub(super) fn all(known: &dyn Fn(&[String]) -> bool) -> Vec<Commented> {
+    keys(&bared(DEFAULT_FILE), known)
 }
 
 /// A line as it would be without the mark of a comment around an example.
@@ -98,22 +98,32 @@ fn key(line: &str) -> Option<(&str, &str)> {
     (is_key && apart).then(|| (key, value.trim()))
 }
 
-fn keys(lines: &[Line]) -> Vec<Commented> {
+fn keys(lines: &[Line], known: &dyn Fn(&[String]) -> bool) -> Vec<Commented> {
     let mut found = Vec::new();
     let mut way: Vec<(usize, String)> = Vec::new();
     let mut above: Vec<&str> = Vec::new();
     let mut above_at = 0;
     for line in lines {
         let at = column(&line.text);
-        if is_comment(&line.text) {
+        let words = line.text.trim_start().trim_start_matches('#').trim();
+        // Another way to write what stands here, commented out. Outside of an example only the name of a
+        // secret's file is one: words before a colon may be a key's, too.
+        let other = key(words).filter(|(name, _)| {
+            let above = way.iter().filter(|(column, _)| *column < at);
+            let mut path: Vec<String> = above.map(|(_, name)| name.clone()).collect();
+            path.push((*name).to_owned());
+            (line.example || name.ends_with("_file")) && known(&path)
+        });
+        let commented = other.is_some();
+        if is_comment(&line.text) && !commented {
             if at != above_at {
                 above.clear();
             }
             above_at = at;
-            above.push(line.text.trim_start().trim_start_matches('#').trim());
+            above.push(words);
             continue;
         }
-        if let Some((name, value)) = key(&line.text) {
+        if let Some((name, value)) = other.or_else(|| key(&line.text)) {
             way.retain(|(column, _)| *column < at);
             way.push((at, name.to_owned()));
             let comment = if above_at == at {
@@ -125,7 +135,7 @@ fn keys(lines: &[Line]) -> Vec<Commented> {
                 path: way.iter().map(|(_, name)| name.clone()).collect(),
                 comment,
                 value: value.to_owned(),
-                example: line.example,
+                example: line.example || commented,
             });
         }
         above.clear();
@@ -142,6 +152,8 @@ mod tests {
 
 # The first.
 one:
+  # Or like this.
+  # the_file: 7
   # auto: by itself; manual: by hand.
   mode: auto
   # An example follows.
@@ -149,13 +161,19 @@ one:
   #   # Deep
   #   # inside.
   #   key: 5
+  #   # like: this, or
+  #   # second: 6
 # Not above a key of its column.
   two: 2
 ";
 
     #[test]
     fn comments_belong_to_the_key_below_and_examples_are_keys_too() {
-        let found: Vec<String> = keys(&bared(TEXT))
+        let known = |path: &[String]| {
+            let name = path.last().map_or("", String::as_str);
+            ["second", "the_file", "auto"].contains(&name)
+        };
+        let found: Vec<String> = keys(&bared(TEXT), &known)
             .iter()
             .map(|key| {
                 let mark = if key.example { "e" } else { "" };
@@ -166,9 +184,11 @@ one:
             found,
             [
                 "one= The first.",
+                "one.the_file=7e Or like this.",
                 "one.mode=auto auto: by itself; manual: by hand.",
                 "one.other=e An example follows.",
                 "one.other.key=5e Deep inside.",
+                "one.other.second=6e like: this, or",
                 "one.two=2 ",
             ]
         );

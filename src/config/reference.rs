@@ -59,10 +59,12 @@ pub fn reference(platforms: &[KnownPlatform]) -> Vec<Entry> {
     let nothing = Node::new(Value::Failed);
     let url = Storage::DEFAULT_URL.to_owned();
     let _ = Config::read(&nothing, platforms, url, &problems);
-    let commented = comments::all();
-    let mut entries: Vec<(usize, Entry)> = problems
-        .described()
-        .into_iter()
+    let described = problems.described();
+    let known = |path: &[String]| described.iter().any(|known| is_at(&known.path, path));
+    let commented = comments::all(&known);
+    let mut entries: Vec<(usize, Entry)> = described
+        .iter()
+        .cloned()
         .map(|described| entry(described, &commented))
         .collect();
     // Sections in the order of the file; what is in one in the order in which it is read.
@@ -78,14 +80,7 @@ fn entry(described: Described, commented: &[Commented]) -> (usize, Entry) {
         required,
     } = described;
     let names: Vec<&str> = path.split('.').collect();
-    let fits = |key: &&Commented| {
-        key.path.len() == names.len()
-            && key
-                .path
-                .iter()
-                .zip(&names)
-                .all(|(name, wanted)| *wanted == "*" || name == wanted)
-    };
+    let fits = |key: &&Commented| is_at(&path, &key.path);
     let mut found = commented.iter().filter(fits);
     let comment = found.clone().find(|key| !key.comment.is_empty());
     let mut comment = comment.map_or(String::new(), |key| key.comment.clone());
@@ -109,6 +104,13 @@ fn entry(described: Described, commented: &[Commented]) -> (usize, Entry) {
         comment,
     };
     (section.unwrap_or(usize::MAX), entry)
+}
+
+/// Whether the names are those of a path, in which `*` stands for any.
+fn is_at(path: &str, names: &[String]) -> bool {
+    let wanted: Vec<&str> = path.split('.').collect();
+    let mut pairs = wanted.iter().zip(names);
+    wanted.len() == names.len() && pairs.all(|(wanted, name)| *wanted == "*" || wanted == name)
 }
 
 /// docs/configuration.md.
