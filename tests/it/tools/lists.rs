@@ -188,8 +188,7 @@ async fn a_retried_message_of_the_page_is_shown_once() {
         .contains("re: hello")
     {}
     let mut other = WebChatClient::connect(gateway.http()).await;
-    other.resume(&client).await;
-    let history = other.skip_to("history").await;
+    let history = other.enter(Some(&client.token)).await;
     let messages = history["messages"].as_array().unwrap();
     let said = messages.iter().filter(|message| message["role"] == "user");
     assert_eq!(said.count(), 1, "{history}");
