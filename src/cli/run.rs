@@ -130,19 +130,9 @@ async fn stop_signal(term: &mut Signal, interrupt: &mut Signal) {
 }
 
 fn redactor(config: &Config) -> Redactor {
-    let secrets = config.secrets.iter().flat_map(|(path, secret)| {
-        let whole = secret.expose();
-        // What a server repeats of a header is as a rule the part behind the scheme.
-        let bare = whole
-            .strip_prefix("Bearer ")
-            .or_else(|| whole.strip_prefix("Basic "));
-        [Some(whole), bare]
-            .into_iter()
-            .flatten()
-            .map(|value| Secret {
-                name: path.clone(),
-                value: value.to_owned(),
-            })
+    let secrets = config.secrets.iter().map(|(path, secret)| Secret {
+        name: path.clone(),
+        value: secret.expose().to_owned(),
     });
     let (redactor, warnings) = Redactor::new(secrets);
     for warning in warnings {

@@ -155,6 +155,7 @@ impl Redactor {
                 warnings.push(Warning::InPlaceholder { name });
             } else {
                 patterns.extend(forms::of(value));
+                patterns.extend(forms::behind_scheme(value).into_iter().flat_map(forms::of));
             }
         }
         patterns.sort_unstable();

@@ -40,6 +40,16 @@ pub(super) fn of(secret: &str) -> Vec<String> {
     forms
 }
 
+/// The part of a header's value behind its scheme, which others repeat without it.
+pub(super) fn behind_scheme(secret: &str) -> Option<&str> {
+    let (scheme, rest) = secret.split_once(' ')?;
+    let known = ["bearer", "basic", "token"];
+    known
+        .iter()
+        .any(|word| scheme.eq_ignore_ascii_case(word))
+        .then(|| rest.trim_start())
+}
+
 /// Percent-encodes all bytes but ASCII letters, digits and `kept`.
 fn percent(text: &str, kept: &str, upper: bool, space: &str) -> String {
     let mut out = String::with_capacity(text.len() * 3);

@@ -342,3 +342,13 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_stands_behind_a_scheme_is_a_secret_by_itself() {
+    let (redactor, _) = Redactor::new(["Bearer 0123456789abcdef", "basic short", "two words"]);
+    assert_eq!(
+        redactor.redact("got 0123456789abcdef, short words"),
+        "got [REDACTED], short words"
+    );
+    assert_eq!(redactor.redact("Bearer 0123456789abcdef"), "[REDACTED]");
+}
