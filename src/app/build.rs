@@ -171,7 +171,8 @@ fn greeting(config: &Config, accounts: &adapters::Accounts, server: &Server) -> 
         Some(url) => url.clone(),
         None => format!("http://{}", server.address()),
     };
-    if accounts.values().any(|account| account.routes.is_some()) {
+    // Events that are posted have routes too; a page is shown from the store.
+    if accounts.values().any(|account| account.rules.shown) {
         format!("Weirgate is ready. Web chat: {base}/")
     } else {
         format!("Weirgate is ready. Health: {base}/readyz")

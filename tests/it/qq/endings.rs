@@ -69,6 +69,47 @@ async fn what_was_sent_before_the_client_learns_of_the_stop_is_taken() {
 }
 
 #[tokio::test]
+async fn an_answer_that_is_held_back_until_something_else_is_written_comes_soon() {
+    let rig = Rig::start(settings()).await;
+    let mut client = Deaf::connect(&rig).await;
+    let holding = async {
+        let mut held = None;
+        loop {
+            match client.0.next().await.expect("open").expect("a frame") {
+                Message::Text(text) => {
+                    let call: serde_json::Value = serde_json::from_str(&text).expect("a call");
+                    let answer = json!({
+                        "status": "ok", "retcode": 0, "data": { "message_id": 7 }, "echo": call["echo"],
+                    });
+                    let answer = Message::text(answer.to_string());
+                    if call["action"]
+                        .as_str()
+                        .is_some_and(|action| action.starts_with("send_"))
+                    {
+                        held = Some(answer);
+                    } else {
+                        client.0.send(answer).await.expect("open");
+                    }
+                }
+                Message::Ping(_) => {
+                    if let Some(answer) = held.take() {
+                        client.0.send(answer).await.expect("open");
+                    }
+                }
+                _ => {}
+            }
+        }
+    };
+    rig.is(&Connection::Up).await;
+    let said = tokio::select! {
+        said = rig.say("g30001", "hello") => said,
+        () = holding => unreachable!("it holds for ever"),
+    };
+    assert!(said.expect("sent").message.is_some());
+    rig.stop().await;
+}
+
+#[tokio::test]
 async fn the_close_of_a_client_is_answered() {
     let rig = Rig::start(settings()).await;
     let mut client = Deaf::connect(&rig).await;

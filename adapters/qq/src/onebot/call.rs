@@ -44,6 +44,8 @@ pub struct Calls {
 struct Pending {
     link: u64,
     written: bool,
+    /// It sends a message.
+    sends: bool,
     answer: oneshot::Sender<Answer>,
 }
 
@@ -79,7 +81,7 @@ impl Calls {
         let Ok(text) = serde_json::to_string(&wire) else {
             return Err(SendError::Rejected("cannot be written as JSON".into()));
         };
-        let Some(mut answer) = self.expect(echo, link) else {
+        let Some(mut answer) = self.expect(echo, link, call.action.starts_with("send_")) else {
             return unavailable("too many calls under way");
         };
         // Also when the caller gives up: a request that still waits must then not leave.
@@ -137,6 +139,11 @@ impl Calls {
         self.ended.notify_waiters();
     }
 
+    /// Whether a message that is being sent waits for its answer.
+    pub fn sending(&self) -> bool {
+        self.pending.lock().values().any(|call| call.sends)
+    }
+
     /// Waits until no call is under way.
     pub async fn idle(&self) {
         loop {
@@ -148,7 +155,7 @@ impl Calls {
         }
     }
 
-    fn expect(&self, echo: u64, link: u64) -> Option<oneshot::Receiver<Answer>> {
+    fn expect(&self, echo: u64, link: u64, sends: bool) -> Option<oneshot::Receiver<Answer>> {
         let (answer, receiver) = oneshot::channel();
         let mut pending = self.pending.lock();
         if pending.len() >= MAX_CALLS {
@@ -159,6 +166,7 @@ impl Calls {
             Pending {
                 link,
                 written: false,
+                sends,
                 answer,
             },
         );

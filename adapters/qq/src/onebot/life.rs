@@ -16,6 +16,10 @@ const SILENCE: Duration = Duration::from_secs(90);
 /// Pause between two pings.
 pub const PING: Duration = Duration::from_secs(30);
 
+/// While a message that was sent waits for its answer, a ping is sent so often: there are implementations that hold an answer back
+/// until they have something else to write, and they answer pings.
+pub const CALLING_PING: Duration = Duration::from_secs(1);
+
 /// When something was last heard.
 #[derive(Debug)]
 pub struct Life {

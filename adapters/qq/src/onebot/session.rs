@@ -31,7 +31,7 @@ use weirgate_sdk::{Event, Stop, Timestamp};
 use super::{
     answer,
     intake::{GATHER, Parcel},
-    life::{Life, PING},
+    life::{CALLING_PING, Life, PING},
     links::{Joined, Request, Role},
     receive::{Received, Receiver},
     welcome,
@@ -270,13 +270,18 @@ impl Session<'_> {
     where
         S: AsyncRead + AsyncWrite + Unpin + Send,
     {
-        let mut ping = interval_at(Instant::now() + PING, PING);
+        let mut ping = interval_at(Instant::now() + CALLING_PING, CALLING_PING);
         ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut pinged = Instant::now();
         let failed = |error: Error| wire::line(&error.to_string(), 120);
         loop {
             let request = tokio::select! {
                 request = requests.recv() => request,
-                _ = ping.tick() => {
+                now = ping.tick() => {
+                    if !self.shared.calls.sending() && now - pinged < PING {
+                        continue;
+                    }
+                    pinged = now;
                     if let Err(error) = sink.send(Message::Ping(Bytes::new())).await {
                         return failed(error);
                     }
