@@ -1,6 +1,6 @@
 //! The log file: bounded for ever, and a disk that takes nothing changes nothing for anybody.
 
-use std::fs;
+use std::{collections::HashSet, fs};
 
 use serde_json::{Value, json};
 use weirgate_testkit::model::FakeModel;
@@ -48,13 +48,12 @@ async fn the_files_hold_the_newest_lines_and_never_more_than_their_bound() {
             assert!(entry[field].is_string(), "{field} in {line}");
         }
     }
-    // The file says what standard error says.
-    let written: Vec<&str> = newest.lines().collect();
+    // The file says what standard error says. Lines of two threads may change places between them.
     let log = gateway.log();
-    assert!(
-        log.contains(&written.join("\n")),
-        "the file has other lines"
-    );
+    let said: HashSet<&str> = log.lines().collect();
+    for line in newest.lines() {
+        assert!(said.contains(line), "only the file has: {line}");
+    }
 }
 
 #[tokio::test]
@@ -71,15 +70,23 @@ async fn a_full_disk_stops_nobody_and_every_lost_line_is_counted() {
     }
     gateway.logged("the log file cannot be written").await;
     let metrics = gateway.get("/metrics").await.body;
-    let value = |name: &str| {
-        let line = metrics.lines().find_map(|line| line.strip_prefix(name));
+    // The counters of one page are not read at one moment, and asking for it is logged too.
+    let later = gateway.get("/metrics").await.body;
+    let value = |page: &str, name: &str| {
+        let line = page.lines().find_map(|line| line.strip_prefix(name));
         line.and_then(|value| value.trim().parse::<f64>().ok())
             .unwrap_or(-1.0)
     };
-    let received = value(r#"weirgate_queue_received_total{queue="log"}"#);
-    let lost = value(r#"weirgate_queue_dropped_total{queue="log",reason="write_failed"}"#);
+    let received = value(&later, r#"weirgate_queue_received_total{queue="log"}"#);
+    let lost = value(
+        &metrics,
+        r#"weirgate_queue_dropped_total{queue="log",reason="write_failed"}"#,
+    );
     assert!(lost > 20.0 && received >= lost, "{received} {lost}");
-    assert_eq!(value(r#"weirgate_queue_sent_total{queue="log"}"#), 0.0);
+    assert_eq!(
+        value(&later, r#"weirgate_queue_sent_total{queue="log"}"#),
+        0.0
+    );
     assert_eq!(
         gateway
             .log()
