@@ -37,7 +37,8 @@ impl Shared {
 
     /// Hands in the last receipt of a reply and goes on. The journal keeps the order: the intent of whatever
     /// is sent next into the conversation is committed after it or together with it, so that no more than one
-    /// part is ever in doubt.
+    /// part is in doubt. A receipt that the store refuses is tried again beside what follows: after a crash
+    /// in that moment its part is in doubt as well.
     pub(super) async fn settle_later(
         self: &Arc<Self>,
         id: i64,
