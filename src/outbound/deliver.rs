@@ -9,12 +9,7 @@ mod operate;
 mod receipt;
 mod recover;
 
-use std::{
-    collections::HashMap,
-    panic::AssertUnwindSafe,
-    sync::{Arc, atomic::AtomicUsize},
-    time::Duration,
-};
+use std::{collections::HashMap, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures_util::FutureExt;
 
@@ -25,6 +20,8 @@ use weirgate_sdk::{
     AccountName, Adapter, Capabilities, ConversationKey, Platform, Rates, ReplyTarget, Stop,
     UserKey, answer::Format,
 };
+
+use receipt::OpenReceipts;
 
 use super::{
     blocks::blocks,
@@ -99,8 +96,7 @@ struct Shared {
     workers: TaskTracker,
     /// Notified when a worker has nothing left.
     rested: tokio::sync::Notify,
-    /// Receipts that are handed in and not yet committed.
-    open_receipts: AtomicUsize,
+    receipts: Mutex<OpenReceipts>,
     runtime: Handle,
     stop: Stop,
 }
@@ -152,7 +148,7 @@ impl Deliverer {
             governors: Mutex::default(),
             workers: TaskTracker::new(),
             rested: tokio::sync::Notify::new(),
-            open_receipts: AtomicUsize::new(0),
+            receipts: Mutex::default(),
             runtime: Handle::current(),
             stop,
         };

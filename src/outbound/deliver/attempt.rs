@@ -93,12 +93,8 @@ impl Shared {
         loop {
             match self.wait(part, frozen).await {
                 Ok(()) => tried.begin(part, self.clock.tick()),
-                Err(outcome) => {
-                    if tried.intent_written && tried.doubts == reply.doubts {
-                        self.untried(part, &outcome).await;
-                    }
-                    return outcome;
-                }
+                Err(Outcome::Stopped) => return self.stopped(part, &tried).await,
+                Err(outcome) => return outcome,
             }
             if !tried.intent_written && !self.write_intent(reply.id, part.index).await {
                 // The store is away. Nothing may be sent that it does not know of.
@@ -108,6 +104,9 @@ impl Shared {
                 continue;
             }
             tried.intent_written = true;
+            if !self.earlier_receipts(reply.conversation).await {
+                return self.stopped(part, &tried).await;
+            }
             let error = match self.send_once(part, tried.format).await {
                 Ok(message) => {
                     self.delivered(part, message, doubtful).await;
@@ -181,20 +180,19 @@ impl Shared {
         }
     }
 
-    /// A part whose intent was written with its answer is not in doubt when the gateway stops before it was
-    /// tried at all.
-    async fn untried(&self, part: &Part<'_>, outcome: &Outcome) {
-        if matches!(outcome, Outcome::Stopped) {
-            self.note(part.reply.turn, part.reply.id, Reason::ShuttingDown);
-            let due_at = self.clock.now();
-            let reason = Reason::ShuttingDown.code();
-            self.settle(
-                part.reply.id,
-                part.index,
-                ReceiptOutcome::Retry { due_at, reason },
-            )
-            .await;
+    /// The gateway stops before the part was tried, or tried again. A part whose intent is written and that
+    /// was not tried since is not in doubt.
+    async fn stopped(&self, part: &Part<'_>, tried: &Tried) -> Outcome {
+        let reply = part.reply;
+        if tried.intent_written && tried.doubts == reply.doubts {
+            self.note(reply.turn, reply.id, Reason::ShuttingDown);
+            let outcome = ReceiptOutcome::Retry {
+                due_at: self.clock.now(),
+                reason: Reason::ShuttingDown.code(),
+            };
+            self.settle(reply.id, part.index, outcome).await;
         }
+        Outcome::Stopped
     }
 
     /// One send, with its hooks and figures. Says the id of the message, if the platform gave one.
@@ -320,7 +318,7 @@ impl Shared {
             ReceiptOutcome::Sent { message, last }
         };
         if last {
-            self.settle_later(part.reply.id, part.index, outcome).await;
+            self.settle_later(part.reply, part.index, outcome).await;
         } else {
             self.settle(part.reply.id, part.index, outcome).await;
         }

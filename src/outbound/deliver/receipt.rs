@@ -2,10 +2,31 @@
 //!
 //! Owns how long a receipt is tried, and which of them are waited for. It never sends.
 
-use std::sync::{Arc, atomic::Ordering};
+use std::{collections::HashMap, sync::Arc};
 
-use super::{RETRY_PAUSE, Shared};
+use super::{RETRY_PAUSE, Reply, Shared};
 use crate::store::{Receipt, ReceiptOutcome, StoreError, Write, commit};
+
+/// Receipts that are handed in and not yet in the store. There are no more than one for each conversation
+/// whose last reply was sent, and one for each send under way.
+#[derive(Default)]
+pub(super) struct OpenReceipts {
+    /// All of them.
+    open: usize,
+    /// By conversation, those that the store refused and that are tried again.
+    refused: HashMap<i64, usize>,
+}
+
+impl OpenReceipts {
+    fn settled_late(&mut self, conversation: i64) {
+        if let Some(count) = self.refused.get_mut(&conversation) {
+            *count -= 1;
+            if *count == 0 {
+                self.refused.remove(&conversation);
+            }
+        }
+    }
+}
 
 impl Shared {
     /// Writes what became of a part. While the store is away it is tried again: a receipt that is lost means
@@ -36,15 +57,16 @@ impl Shared {
     }
 
     /// Hands in the last receipt of a reply and goes on. The journal keeps the order: the intent of whatever
-    /// is sent next into the conversation is committed after it or together with it, so that no more than one
-    /// part is in doubt. A receipt that the store refuses is tried again beside what follows: after a crash
-    /// in that moment its part is in doubt as well.
+    /// is sent next into the conversation is committed after it or together with it. A receipt that the store
+    /// refuses is tried again and holds the conversation, see [`Self::earlier_receipts`], so that no more than
+    /// one part is in doubt.
     pub(super) async fn settle_later(
         self: &Arc<Self>,
-        id: i64,
+        reply: &Reply,
         part: u32,
         outcome: ReceiptOutcome,
     ) {
+        let (id, conversation) = (reply.id, reply.conversation);
         let receipt = Receipt {
             id,
             part,
@@ -53,15 +75,22 @@ impl Shared {
         };
         let again = receipt.clone();
         let shared = Arc::clone(self);
-        self.open_receipts.fetch_add(1, Ordering::AcqRel);
+        self.receipts.lock().open += 1;
         let then = Box::new(move |result: Result<(), StoreError>| match result {
             Ok(()) => shared.receipt_settled(),
             Err(error) => {
                 tracing::error!(reply = id, %error, "a receipt was not written; trying again");
+                *shared
+                    .receipts
+                    .lock()
+                    .refused
+                    .entry(conversation)
+                    .or_default() += 1;
                 let runtime = shared.runtime.clone();
                 let workers = shared.workers.clone();
                 let retry = async move {
                     shared.settle(again.id, again.part, again.outcome).await;
+                    shared.receipts.lock().settled_late(conversation);
                     shared.receipt_settled();
                 };
                 drop(workers.spawn_on(retry, &runtime));
@@ -71,12 +100,27 @@ impl Shared {
     }
 
     fn receipt_settled(&self) {
-        if self.open_receipts.fetch_sub(1, Ordering::AcqRel) == 1 {
-            self.rested.notify_waiters();
+        self.receipts.lock().open -= 1;
+        self.rested.notify_waiters();
+    }
+
+    /// Waits until the store has the receipt of what was sent before into this conversation. Must be asked
+    /// after the intent is written: by then the store has taken or refused every receipt that was handed in
+    /// before it. Says whether there is nothing left to wait for; not so once the gateway stops.
+    pub(super) async fn earlier_receipts(&self, conversation: i64) -> bool {
+        loop {
+            let rested = self.rested.notified();
+            if !self.receipts.lock().refused.contains_key(&conversation) {
+                return true;
+            }
+            tokio::select! {
+                () = rested => {}
+                () = self.stop.stopped() => return false,
+            }
         }
     }
 
     pub(super) fn receipts_settled(&self) -> bool {
-        self.open_receipts.load(Ordering::Acquire) == 0
+        self.receipts.lock().open == 0
     }
 }

@@ -1,7 +1,7 @@
 //! What people do to their messages after they sent them, and who is not answered at all: on a platform
 //! that reports it, with the whole core behind it.
 //!
-//! Owns calm worlds, in which nothing fails.
+//! Owns calm worlds, in which nothing fails but by a test's own word.
 
 use std::time::Duration;
 
@@ -100,6 +100,27 @@ fn an_edit_that_makes_a_message_a_command_changes_nothing() {
         say(&stage, stage.message("p", "u", "m2", "#u.p.2 second")).await;
         let edited = stage.message("p", "u", "m2", "/reset");
         feed(&stage, Event::Edited(Box::new(edited))).await;
+        let texts = shown(&stage, "p", 2).await;
+        assert!(texts[1].contains("answer to #u.p.2"), "{texts:?}");
+        process.stop().await;
+    });
+}
+
+#[test]
+fn a_receipt_that_the_store_refuses_holds_the_conversation() {
+    let mut world = one_by_one();
+    let stage = world.stages[0].clone();
+    world.quiet(async |process: Process| {
+        stage.running().await;
+        process.store.refuse_receipts(true);
+        say(&stage, stage.message("p", "u", "m1", "#u.p.1 first")).await;
+        say(&stage, stage.message("p", "u", "m2", "#u.p.2 second")).await;
+        say(&stage, stage.message("other", "v", "m3", "#v.o.1 third")).await;
+        shown(&stage, "other", 1).await;
+        sleep(Duration::from_secs(60)).await;
+        // Were it shown now, a crash would leave two answers in doubt.
+        assert_eq!(stage.texts("p").len(), 1);
+        process.store.refuse_receipts(false);
         let texts = shown(&stage, "p", 2).await;
         assert!(texts[1].contains("answer to #u.p.2"), "{texts:?}");
         process.stop().await;

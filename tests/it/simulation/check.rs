@@ -151,7 +151,8 @@ fn contiguous(world: &World) {
 }
 
 /// What one person said in one place is answered in that order. A message that fell out of a full queue
-/// shortly before the process was killed, and of which nobody was told yet, is answered after the start.
+/// shortly before the process was killed, and of which nobody was told yet, is answered by a later process,
+/// also when the answer to a newer one was decided before.
 fn in_order(world: &World) {
     let ledger = world.ledger.lock();
     let texts: BTreeMap<i64, &Said> = ledger
@@ -160,28 +161,26 @@ fn in_order(world: &World) {
         .filter_map(|(key, row)| Some((row.id, world.plan.said.get(key)?)))
         .filter(|(_, said)| said.kind == Kind::Text)
         .collect();
-    for (number, stage) in world.stages.iter().enumerate() {
+    for stage in &world.stages {
         let mut newest: BTreeMap<(String, String), (i64, usize)> = BTreeMap::new();
         let mut seen = BTreeSet::new();
-        let shown = stage.shown();
-        for (at, shown) in shown
-            .iter()
-            .enumerate()
-            .filter(|(_, shown)| shown.turn.is_some())
-        {
+        for shown in stage.shown().iter().filter(|shown| shown.turn.is_some()) {
             if !seen.insert(shown.id) {
                 continue;
             }
-            for member in ledger.turns.get(&shown.id).into_iter().flatten() {
+            let Some(turn) = ledger.turns.get(&shown.id) else {
+                continue;
+            };
+            for member in &turn.members {
                 let Some(said) = texts.get(member) else {
                     continue;
                 };
                 let place = (said.conversation.clone(), said.user.clone());
                 let newest = newest.entry(place.clone()).or_insert((0, 0));
-                let (before, earlier) = *newest;
+                let (before, process) = *newest;
                 if before < *member {
-                    *newest = (*member, at);
-                } else if !world.may_have_been_dropped(number, earlier, at) {
+                    *newest = (*member, turn.process);
+                } else if !world.may_have_been_dropped(process, turn.process) {
                     history(world, &said.conversation);
                     panic!("{place:?}: {member} was answered after {before}");
                 }
@@ -226,7 +225,7 @@ fn fates(world: &World, figures: &mut Figures) {
             "done" | "failed" => {
                 let turn = fate.turn.expect("a turn");
                 assert!(
-                    turns[&turn].contains(&row.id),
+                    turns[&turn].members.contains(&row.id),
                     "{key} is not of turn {turn}"
                 );
                 match fate.answer {

@@ -29,12 +29,23 @@ pub struct Ledger {
     pub accepted: BTreeMap<String, Accepted>,
     /// Parts whose last outcome is written.
     pub receipts: HashSet<(i64, u32)>,
-    /// The messages of each turn that ended.
-    pub turns: BTreeMap<i64, Vec<i64>>,
+    /// The process that runs now, counted from 0.
+    pub process: usize,
+    /// The turns that ended.
+    pub turns: BTreeMap<i64, Ended>,
     /// How many turns ended twice.
     pub ended_twice: Vec<i64>,
     /// Operations that were refused.
     pub refused: usize,
+}
+
+/// A turn whose end was committed.
+#[derive(Debug, Clone)]
+pub struct Ended {
+    /// Its messages.
+    pub members: Vec<i64>,
+    /// The process in which it ended.
+    pub process: usize,
 }
 
 /// When to fail and when to crash.
@@ -60,6 +71,7 @@ struct State {
     faults: Faults,
     dice: Dice,
     dead: bool,
+    refuses_receipts: bool,
     away_until: Option<tokio::time::Instant>,
 }
 
@@ -81,6 +93,7 @@ impl FaultyStore {
             faults,
             dice,
             dead: false,
+            refuses_receipts: false,
             away_until: None,
         };
         let crashed = Arc::default();
@@ -100,10 +113,18 @@ impl FaultyStore {
         drop(dead);
     }
 
-    fn fault(&self) -> Fault {
+    /// Whether receipts are refused from now on, and nothing else.
+    pub fn refuse_receipts(&self, refuse: bool) {
+        self.state.lock().refuses_receipts = refuse;
+    }
+
+    fn fault(&self, write: &Write) -> Fault {
         let state = &mut *self.state.lock();
         if state.dead {
             return Fault::Vanish;
+        }
+        if state.refuses_receipts && matches!(write, Write::Receipt(..)) {
+            return Fault::Refuse;
         }
         if let Some((left, commit)) = &mut state.faults.crash {
             *left = left.saturating_sub(1);
@@ -165,7 +186,12 @@ impl FaultyStore {
                 let (turn, members) = (finish.turn, finish.members.clone());
                 let then = watch(then, mute, move |_: &Vec<i64>| {
                     let mut ledger = ledger.lock();
-                    if ledger.turns.insert(turn, members).is_some() {
+                    let process = ledger.process;
+                    if ledger
+                        .turns
+                        .insert(turn, Ended { members, process })
+                        .is_some()
+                    {
                         ledger.ended_twice.push(turn);
                     }
                 });
@@ -243,7 +269,7 @@ fn refuse(write: Write) {
 #[async_trait]
 impl Store for FaultyStore {
     async fn write(&self, write: Write) {
-        match self.fault() {
+        match self.fault(&write) {
             Fault::None => self.inner.write(self.watched(write, false)).await,
             Fault::Refuse => {
                 self.ledger.lock().refused += 1;

@@ -25,7 +25,7 @@ use weirgate::{
     },
 };
 use weirgate_sdk::{Adapter, Streaming};
-use weirgate_testkit::scripted::{self, Reaction, ScriptedAdapter};
+use weirgate_testkit::scripted::{self, Call, Reaction, ScriptedAdapter};
 
 use super::{
     dice::Dice,
@@ -58,10 +58,12 @@ pub struct World {
     pub watch: Arc<Mutex<Watch>>,
     pub refusals: Arc<Mutex<Refusals>>,
     pub plan: Arc<Plan>,
-    /// How many sends had been shown at the start of each process, and how that process ended.
-    pub processes: Vec<([usize; 2], End)>,
+    /// How each process ended.
+    pub processes: Vec<End>,
     /// Parts that were in doubt when a process ended, and how often.
     pub doubts: BTreeMap<(i64, u32), usize>,
+    /// How many sends had been asked of each account when the last process ended.
+    asked: [usize; 2],
     /// The next deed of each account.
     next: Arc<Mutex<[usize; 2]>>,
     pub folder: TempDir,
@@ -110,6 +112,7 @@ impl World {
             plan: Arc::new(plan),
             processes: Vec::new(),
             doubts: BTreeMap::new(),
+            asked: [0; 2],
             next: Arc::default(),
             folder: tempfile::tempdir().unwrap(),
             dice,
@@ -156,8 +159,7 @@ impl World {
             refuse: self.dice.pick(&[0, 0, 2, 5]),
             crash,
         };
-        let shown = [self.stages[0].shown_count(), self.stages[1].shown_count()];
-        self.processes.push((shown, end));
+        self.begin_process(end);
         let manner = Manner {
             faults: 40,
             panics: self.dice.chance(300),
@@ -186,10 +188,14 @@ impl World {
         self.time += self.dice.below(5_000);
     }
 
+    fn begin_process(&mut self, end: End) {
+        self.ledger.lock().process = self.processes.len();
+        self.processes.push(end);
+    }
+
     /// Runs one process without faults until nothing is left to do, then stops it.
     pub fn rest(&mut self) -> Rest {
-        let shown = [self.stages[0].shown_count(), self.stages[1].shown_count()];
-        self.processes.push((shown, End::Stopped(REST)));
+        self.begin_process(End::Stopped(REST));
         self.quiet(async |mut process: Process| {
             let start = Instant::now();
             while !process.at_rest() {
@@ -217,17 +223,12 @@ impl World {
         })
     }
 
-    /// Whether a process was killed between these two things shown on a stage, while full queues drop.
-    pub fn may_have_been_dropped(&self, stage: usize, earlier: usize, later: usize) -> bool {
-        let between = |start: usize| earlier < start && start <= later;
-        let starts = self.processes.iter().map(|(shown, _)| shown[stage]);
-        let mut killed = self
-            .processes
-            .iter()
-            .zip(starts.skip(1))
-            .filter(|((_, end), next)| !matches!(end, End::Stopped(_)) && between(*next));
-        self.config.input_buffer.overflow_strategy != OverflowStrategy::Block
-            && killed.next().is_some()
+    /// Whether a message that was answered by process `later` may have fallen out of a full queue before
+    /// process `earlier` answered a newer one: only if one of those between them was killed.
+    pub fn may_have_been_dropped(&self, earlier: usize, later: usize) -> bool {
+        let between = self.processes.iter().take(later).skip(earlier);
+        let killed = between.filter(|end| !matches!(end, End::Stopped(_)));
+        self.config.input_buffer.overflow_strategy != OverflowStrategy::Block && killed.count() > 0
     }
 
     /// The store, for questions after the end.
@@ -334,10 +335,11 @@ impl World {
         }
     }
 
-    /// What may be there twice from now on: what was asked of a platform and has no receipt.
+    /// What may be there twice from now on: what was asked of a platform and has no receipt. In each
+    /// conversation that is one part at most.
     fn end_of_process(&mut self) {
         let receipts = &self.ledger.lock().receipts;
-        for stage in &self.stages {
+        for (number, stage) in self.stages.iter().enumerate() {
             stage.crash();
             let calls = stage.calls();
             let asked: BTreeSet<(i64, u32)> = calls
@@ -347,6 +349,16 @@ impl World {
             for key in asked.into_iter().filter(|key| !receipts.contains(key)) {
                 *self.doubts.entry(key).or_default() += 1;
             }
+            let mut open: BTreeMap<&str, (i64, u32)> = BTreeMap::new();
+            for Call { outgoing, .. } in &calls[self.asked[number]..] {
+                let key = (outgoing.id, outgoing.part);
+                let place = outgoing.conversation.conversation.as_str();
+                if !receipts.contains(&key) {
+                    let other = *open.entry(place).or_insert(key);
+                    assert_eq!(other, key, "{place}: two parts in doubt at once");
+                }
+            }
+            self.asked[number] = calls.len();
         }
     }
 
@@ -361,7 +373,7 @@ impl World {
 /// A running gateway and the people who use it.
 pub struct Process {
     live: Live,
-    store: Arc<FaultyStore>,
+    pub store: Arc<FaultyStore>,
     people: JoinSet<()>,
 }
 

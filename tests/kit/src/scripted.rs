@@ -174,12 +174,6 @@ impl ScriptedAdapter {
         there.map(|shown| shown.text.clone()).collect()
     }
 
-    /// How many messages people saw.
-    #[must_use]
-    pub fn shown_count(&self) -> usize {
-        self.state.lock().shown.len()
-    }
-
     /// Every send that was asked for, in order.
     #[must_use]
     pub fn calls(&self) -> Vec<Call> {
