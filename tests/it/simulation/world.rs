@@ -39,6 +39,9 @@ const DAY: Duration = Duration::from_secs(86_400);
 /// The longest that anything may take to come to rest, in virtual time.
 const REST: Duration = Duration::from_secs(6 * 3_600);
 
+/// The longest that the notice of a burst is held back.
+const BURST: Duration = Duration::from_secs(15);
+
 /// How a process ends.
 #[derive(Debug, Clone, Copy)]
 pub enum End {
@@ -198,13 +201,18 @@ impl World {
         self.begin_process(End::Stopped(REST));
         self.quiet(async |mut process: Process| {
             let start = Instant::now();
-            while !process.at_rest() {
+            let mut rested = start;
+            // What a burst of dropped messages was about is told, and written, when it is over.
+            while rested.elapsed() <= BURST {
                 assert!(
                     start.elapsed() < REST,
                     "never at rest: {:?}",
                     process.live.dispatch.stats()
                 );
                 tokio::time::sleep(Duration::from_secs(1)).await;
+                if !process.at_rest() {
+                    rested = Instant::now();
+                }
             }
             let left = process
                 .store
