@@ -140,6 +140,9 @@ pub struct Replied {
     /// Its author was this bot. `None` when the platform does not say; the gateway then looks it up
     /// among the messages that it sent.
     pub to_bot: Option<bool>,
+    /// Who wrote it, where the platform says so: whom a command means that answers a message and names
+    /// nobody. Never guessed.
+    pub author: Option<UserId>,
 }
 
 /// What a platform needs to answer this very message, and for how long.

@@ -71,6 +71,7 @@ fn a_group_message_needs_a_reason() {
     for (to_bot, expected) in [(Some(true), true), (Some(false), false), (None, false)] {
         let replied = Replied {
             message: "1".into(),
+            author: None,
             to_bot,
         };
         let reply = InboundMessage {

@@ -35,6 +35,7 @@ async fn why(stage: &ScriptedAdapter, place: &str, message: &str) -> String {
     question.reply_to = Some(Replied {
         message: message.into(),
         to_bot: None,
+        author: None,
     });
     say(stage, question).await;
     shown(stage, place, before + 1).await.swap_remove(before)

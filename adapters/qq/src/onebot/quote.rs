@@ -3,13 +3,13 @@
 //! Owns when it is asked, for how long, and that it never tells one conversation what was said in another.
 //! Only what is said to the bot is looked into; the bot's own messages it knows.
 
-use std::time::Duration;
+use std::{borrow::Cow, time::Duration};
 
 use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::json;
 use tokio::time::{Instant, timeout_at};
-use weirgate_sdk::{ChatKind, Event, InboundMessage, Segment};
+use weirgate_sdk::{ChatKind, Event, InboundMessage, Segment, UserId};
 
 use super::{
     answer::Data,
@@ -70,9 +70,14 @@ pub async fn fill(shared: &Shared, events: &mut [Event]) {
         let Ok(answer) = asked else {
             return shared.patience.lose(Instant::now());
         };
-        if let Ok(data) = answer
-            && let Some(quote) = read(&data, message, shared.links.bot().as_deref())
-        {
+        let Ok(data) = answer else { continue };
+        let Some(said) = read(&data, message, shared.links.bot().as_deref()) else {
+            continue;
+        };
+        if let Some(answered) = &mut message.reply_to {
+            answered.author = said.author.as_deref().map(UserId::from);
+        }
+        if let Some(quote) = said.quote {
             message.segments.insert(0, Segment::Quote(quote));
         }
     }
@@ -83,7 +88,12 @@ fn is_asked_about(message: &InboundMessage) -> bool {
         .reply_to
         .as_ref()
         .is_some_and(|answered| answered.to_bot != Some(true));
-    foreign && (message.mentions_bot || message.chat == ChatKind::Private)
+    // A command that names nobody means the author of the message that it answers.
+    let commands = message
+        .own_text()
+        .trim_start()
+        .starts_with(['/', '／', '!', '！']);
+    foreign && (message.mentions_bot || commands || message.chat == ChatKind::Private)
 }
 
 #[derive(Default, Deserialize)]
@@ -101,8 +111,16 @@ struct WireMessage<'a> {
     raw_message: Raw<'a>,
 }
 
-/// What was said, with the name of who said it; `None` if it was said elsewhere, or nobody can tell.
-fn read(data: &Data, of: &InboundMessage, bot: Option<&str>) -> Option<String> {
+/// An answered message.
+struct Said {
+    /// Who wrote it.
+    author: Option<String>,
+    /// What was said, with the name of who said it, unless that is nothing.
+    quote: Option<String>,
+}
+
+/// What was said; `None` if it was said elsewhere, or nobody can tell.
+fn read(data: &Data, of: &InboundMessage, bot: Option<&str>) -> Option<Said> {
     let said: WireMessage<'_> = wire::object(data.raw());
     let sender: WireSender<'_> = wire::object(said.sender);
     let author = wire::id(sender.user_id, MAX_ID);
@@ -110,7 +128,8 @@ fn read(data: &Data, of: &InboundMessage, bot: Option<&str>) -> Option<String> {
         Place::Group(group) => wire::id(said.group_id, MAX_ID).as_deref() == Some(group),
         Place::Private(user) | Place::Temporary { user, .. } => {
             let private = wire::text(said.message_type).as_deref() == Some("private");
-            private && author.is_some_and(|author| author == user || Some(&*author) == bot)
+            let known = |author: &str| author == user || Some(author) == bot;
+            private && author.as_deref().is_some_and(known)
         }
     };
     if !here {
@@ -118,19 +137,22 @@ fn read(data: &Data, of: &InboundMessage, bot: Option<&str>) -> Option<String> {
     }
     let content = segment::read(said.message, said.raw_message, bot.unwrap_or_default());
     let text = segment::describe(&content.segments, MAX_TEXT);
-    if text.trim().is_empty() {
-        return None;
-    }
+    let quote = (!text.trim().is_empty()).then(|| quoted(&text, &sender));
+    let author = author.map(Cow::into_owned);
+    Some(Said { author, quote })
+}
+
+fn quoted(text: &str, sender: &WireSender<'_>) -> String {
     let names = [sender.card, sender.nickname];
     let name = names
         .iter()
         .filter_map(|name| wire::text(*name))
         .map(|name| line(&name, MAX_NAME))
         .find(|name| !name.is_empty());
-    Some(match name {
+    match name {
         Some(name) => format!("{name}: {text}"),
-        None => text,
-    })
+        None => text.to_owned(),
+    }
 }
 
 #[cfg(test)]

@@ -176,6 +176,7 @@ impl Receiver<'_> {
         let content = segment::read(frame.message, frame.raw_message, self.bot);
         let reply_to = content.reply_to.map(|id| Replied {
             to_bot: sent_by_bot(&conversation, &id).then_some(true),
+            author: None,
             message: id.into(),
         });
         let time = wire::integer(frame.time).filter(|time| *time > 0);

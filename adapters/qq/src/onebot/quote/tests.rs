@@ -64,14 +64,16 @@ fn said(changes: Value) -> Value {
 fn what_was_said_here_is_quoted_with_its_author() {
     let quote = |said: Value, of: &InboundMessage| read(&data(&said), of, Some("10001"));
     let of = message(json!({}));
-    assert_eq!(
-        quote(said(json!({})), &of).as_deref(),
-        Some("nick: look [image]")
-    );
+    let told = quote(said(json!({})), &of).expect("said here");
+    assert_eq!(told.quote.as_deref(), Some("nick: look [image]"));
+    assert_eq!(told.author.as_deref(), Some("20002"));
     let empty = said(json!({ "message": [], "raw_message": "" }));
-    assert_eq!(quote(empty, &of), None);
+    let told = quote(empty, &of).expect("said here");
+    assert_eq!((told.quote, told.author.as_deref()), (None, Some("20002")));
     let long = said(json!({ "message": "x".repeat(5_000) }));
-    let quoted = quote(long, &of).expect("quoted");
+    let quoted = quote(long, &of)
+        .and_then(|said| said.quote)
+        .expect("quoted");
     assert_eq!(quoted.chars().count(), "nick: ".len() + MAX_TEXT);
 }
 
@@ -83,7 +85,7 @@ fn what_was_said_elsewhere_is_not_told() {
         json!({ "group_id": null }),
         json!({ "message_type": "private", "group_id": null }),
     ] {
-        assert_eq!(read(&data(&said(elsewhere)), &of, Some("10001")), None);
+        assert!(read(&data(&said(elsewhere)), &of, Some("10001")).is_none());
     }
     let of = private();
     let from = |user: u64| {
@@ -96,7 +98,7 @@ fn what_was_said_elsewhere_is_not_told() {
         let quote = read(&data(&said(from(user))), &of, Some("10001"));
         assert_eq!(quote.is_some(), told, "{user}");
     }
-    assert_eq!(read(&data(&said(json!({}))), &of, Some("10001")), None);
+    assert!(read(&data(&said(json!({}))), &of, Some("10001")).is_none());
 }
 
 #[test]

@@ -160,14 +160,16 @@ fn replies_know_the_bots_own_messages() {
         reply(77),
         Replied {
             message: "77".into(),
-            to_bot: Some(true)
+            to_bot: Some(true),
+            author: None,
         }
     );
     assert_eq!(
         reply(78),
         Replied {
             message: "78".into(),
-            to_bot: None
+            to_bot: None,
+            author: None,
         }
     );
 }
