@@ -3,6 +3,7 @@
 //! Owns the way from a batch of messages to an answer: permission, command or model, history, and the
 //! transaction that ends the turn. It never chooses which turn is next and never sends by itself.
 
+mod admit;
 pub mod answer;
 pub mod command;
 pub mod config;
@@ -40,6 +41,7 @@ use crate::{
     i18n::{Language, Text},
     inbound::queue::Kind,
     outbound::deliver::Deliverer,
+    permission::Permissions,
     reason::Reason,
     schedule::{
         bucket::{Gcra, Rate},
@@ -55,6 +57,7 @@ use crate::{
 };
 
 use self::{
+    admit::Lately,
     config::Context,
     ending::Ending,
     recent::Recent,
@@ -91,10 +94,8 @@ struct Progress {
 pub struct Settings {
     /// The context of model requests.
     pub context: Context,
-    /// Global owners as (platform, id).
-    pub owners: Vec<(String, String)>,
-    /// The platform's own roles count.
-    pub platform_roles: bool,
+    /// Who may do what.
+    pub permissions: Permissions,
     /// The language, unless a person chose his own; `None` follows the messages.
     pub language: Option<Language>,
     /// The longest turn.
@@ -120,6 +121,7 @@ pub struct Agent {
     recent: Recent,
     /// How often people were answered on control commands.
     control_answers: Mutex<LruCache<i64, Gcra>>,
+    lately: Lately,
 }
 
 impl std::fmt::Debug for Agent {
@@ -159,6 +161,7 @@ impl Agent {
             suspects: Suspects::default(),
             recent: Recent::new(answer::HISTORY_ROWS),
             control_answers: Mutex::new(LruCache::new(CONTROL_PEOPLE)),
+            lately: Lately::default(),
         }
     }
 
@@ -277,6 +280,8 @@ impl Agent {
             self.noted(input, Ending::failed(text, Reason::TooLarge))
         } else if input.command {
             self.noted(input, self.command(input, &turn).await?)
+        } else if let Some(ending) = self.not_heard(input, &turn) {
+            self.noted(input, ending)
         } else {
             self.answer(input, &turn, running).await?
         };

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::Instant;
 use weirgate_sdk::Timestamp;
 
-pub use zone::Zone;
+pub use zone::{Zone, minute};
 
 /// Microseconds since the clock was made; monotonic.
 pub type Tick = u64;

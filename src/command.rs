@@ -4,23 +4,30 @@
 //! it declares what it needs, gets a proof, and returns text and effects.
 
 pub mod cancel;
+pub mod claim;
 pub mod desk;
 pub mod help;
 pub mod lang;
 pub mod output;
 pub mod parse;
 pub mod ping;
+pub mod policy;
 pub mod reset;
+pub mod role;
 pub mod status;
 pub mod stop;
+pub mod whoami;
 pub mod why;
+pub mod words;
+
+use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use weirgate_sdk::{ChatKind, ConversationKey, UserKey};
 
 use crate::{
     i18n::{About, Language, Text},
-    permission::{Actor, Capability, Proof, Scope},
+    permission::{Actor, Capability, Level, Proof, Scope},
     reason::Reason,
     store::{Body, Effect, StoreError},
 };
@@ -48,6 +55,8 @@ pub struct Spec {
     pub aliases: &'static [&'static str],
     /// Its texts.
     pub about: About,
+    /// For whom it is, unless agent.yaml says otherwise.
+    pub level: Level,
     /// When it runs.
     pub when: When,
 }
@@ -73,7 +82,7 @@ pub struct Call<'a> {
     /// The language to answer in.
     pub language: Language,
     /// Who calls.
-    pub actor: Actor,
+    pub actor: &'a Actor,
     /// The proof that he may.
     pub proof: Proof,
     /// The turn: the journal id of the message.
@@ -111,6 +120,15 @@ impl Done {
         }
     }
 
+    /// An answer of this text, without effects.
+    #[must_use]
+    pub fn text(text: String) -> Self {
+        Self {
+            text,
+            ..Self::default()
+        }
+    }
+
     /// An answer that says why nothing was done.
     #[must_use]
     pub fn refuse(reason: Reason, text: &Text, language: Language) -> Self {
@@ -138,7 +156,7 @@ pub trait Command: Send + Sync {
 }
 
 /// All commands, in the order of /help.
-static COMMANDS: [&dyn Command; 9] = [
+static COMMANDS: [&dyn Command; 13] = [
     &help::Help,
     &ping::Ping,
     &status::Status,
@@ -148,6 +166,10 @@ static COMMANDS: [&dyn Command; 9] = [
     &why::Why,
     &output::Output,
     &lang::Lang,
+    &whoami::WhoAmI,
+    &role::RoleCommand,
+    &policy::PolicyCommand,
+    &claim::ClaimGateway,
 ];
 
 /// All commands, in the order of /help.
@@ -162,6 +184,28 @@ pub fn find(name: &str) -> Option<&'static dyn Command> {
         let spec = command.spec();
         spec.name == name || spec.aliases.contains(&name)
     })
+}
+
+/// The names of all commands, in the order of /help.
+#[must_use]
+pub fn names() -> Vec<&'static str> {
+    all().map(|command| command.spec().name).collect()
+}
+
+/// What a call needs: what the command says itself, or what the level needs to which agent.yaml moves it.
+#[must_use]
+pub fn need(
+    command: &dyn Command,
+    arguments: &str,
+    site: Site,
+    levels: &BTreeMap<String, Level>,
+) -> (Capability, Scope) {
+    let spec = command.spec();
+    let (capability, scope) = command.needs(arguments, site);
+    match levels.get(spec.name) {
+        Some(level) if *level != spec.level => (level.capability(), scope),
+        _ => (capability, scope),
+    }
 }
 
 /// The need of public and control commands.

@@ -161,7 +161,11 @@ impl Config {
             error_recovery: ErrorRecovery::read(top.section("error_recovery")),
             providers,
             models,
-            permissions: Permissions::read(top.section("permissions"), &names),
+            permissions: Permissions::read(
+                top.section("permissions"),
+                &names,
+                &crate::command::names(),
+            ),
             storage: Storage::read(top.section("storage"), default_url),
             http: Http::read(top.section("http")),
             observability: Observability::read(top.section("observability")),

@@ -1,7 +1,7 @@
-//! The keys behind the store's numbers, and people's preferences, kept close.
+//! The keys behind the store's numbers, people's preferences and conversations' rules, kept close.
 //!
 //! Owns bounded caches in front of the store, and the language in which people wrote. Losing an entry
-//! costs one read, or a guess. A preference that changes is dropped here before its turn ends.
+//! costs one read, or a guess. What changes is dropped here before its turn ends.
 
 use std::{
     num::NonZeroUsize,
@@ -17,21 +17,32 @@ use weirgate_sdk::{ConversationKey, UserKey};
 
 use crate::{
     i18n::Language,
+    permission::policy::ConversationRules,
     store::{Place, Store, StoreError},
 };
 
 /// Entries of each cache.
 const CACHED: NonZeroUsize = NonZeroUsize::new(4_096).expect("not zero");
 
-type Preferences = Arc<Vec<(String, String)>>;
+/// Where what concerns the whole gateway is stored.
+pub const GATEWAY: Place = Place {
+    conversation: 0,
+    person: 0,
+};
+/// What the stored key of a claimed owner begins with; his key follows.
+const OWNER: &str = "owner:";
+
+type Settings = Arc<Vec<(String, String)>>;
 
 /// Looks up conversations, people and preferences.
 pub struct Directory {
     store: Arc<dyn Store>,
     conversations: Mutex<LruCache<i64, Arc<ConversationKey>>>,
     people: Mutex<LruCache<i64, Arc<UserKey>>>,
-    preferences: Mutex<LruCache<i64, Preferences>>,
-    /// Counts changes of preferences, so that a read that raced with one is not kept.
+    /// Of people, and of the gateway itself.
+    settings: Mutex<LruCache<Place, Settings>>,
+    rules: Mutex<LruCache<i64, Arc<ConversationRules>>>,
+    /// Counts changes of settings and rules, so that a read that raced with one is not kept.
     changes: AtomicU64,
     languages: Mutex<LruCache<i64, Language>>,
 }
@@ -50,7 +61,8 @@ impl Directory {
             store,
             conversations: Mutex::new(LruCache::new(CACHED)),
             people: Mutex::new(LruCache::new(CACHED)),
-            preferences: Mutex::new(LruCache::new(CACHED)),
+            settings: Mutex::new(LruCache::new(CACHED)),
+            rules: Mutex::new(LruCache::new(CACHED)),
             changes: AtomicU64::new(0),
             languages: Mutex::new(LruCache::new(CACHED)),
         }
@@ -68,7 +80,9 @@ impl Directory {
 
     /// Remembers that nothing is stored about a person, because the store has just met him.
     pub fn learn_new(&self, person: i64) {
-        self.preferences.lock().get_or_insert(person, Arc::default);
+        self.settings
+            .lock()
+            .get_or_insert(preferences(person), Arc::default);
     }
 
     /// The key of a conversation.
@@ -131,37 +145,81 @@ impl Directory {
     /// # Errors
     /// The store's.
     pub async fn preference(&self, person: i64, key: &str) -> Result<Option<String>, StoreError> {
-        let cached = self.preferences.lock().get(&person).cloned();
-        let all = match cached {
-            Some(all) => all,
-            None => {
-                let before = self.changes.load(Ordering::Acquire);
-                let all = self
-                    .store
-                    .settings(Place {
-                        conversation: 0,
-                        person,
-                    })
-                    .await?;
-                let all = Arc::new(all);
-                let mut cache = self.preferences.lock();
-                if self.changes.load(Ordering::Acquire) == before {
-                    cache.put(person, Arc::clone(&all));
-                }
-                all
-            }
-        };
+        let all = self.settings(preferences(person)).await?;
         Ok(all
             .iter()
             .find(|(name, _)| name == key)
             .map(|(_, value)| value.clone()))
     }
 
-    /// Forgets a person's preferences, because they have changed.
-    pub fn changed(&self, person: i64) {
-        let mut cache = self.preferences.lock();
+    /// Whether a person claimed the gateway.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn is_claimed_by(&self, person: &UserKey) -> Result<bool, StoreError> {
+        let all = self.settings(GATEWAY).await?;
+        // Hardly a gateway has more than one of them.
+        let mut owners = all.iter().filter_map(|(key, _)| key.strip_prefix(OWNER));
+        Ok(owners.any(|owner| owner == person.encode()))
+    }
+
+    /// Whether anybody claimed the gateway.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn is_claimed(&self) -> Result<bool, StoreError> {
+        let all = self.settings(GATEWAY).await?;
+        Ok(all.iter().any(|(key, _)| key.starts_with(OWNER)))
+    }
+
+    /// The key under which a claim is stored in [`GATEWAY`].
+    #[must_use]
+    pub fn claim_key(person: &UserKey) -> String {
+        format!("{OWNER}{}", person.encode())
+    }
+
+    async fn settings(&self, of: Place) -> Result<Settings, StoreError> {
+        if let Some(all) = self.settings.lock().get(&of) {
+            return Ok(Arc::clone(all));
+        }
+        let before = self.changes.load(Ordering::Acquire);
+        let all = Arc::new(self.store.settings(of).await?);
+        let mut cache = self.settings.lock();
+        if self.changes.load(Ordering::Acquire) == before {
+            cache.put(of, Arc::clone(&all));
+        }
+        Ok(all)
+    }
+
+    /// What is stored of the permissions in a conversation.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn rules(&self, conversation: i64) -> Result<Arc<ConversationRules>, StoreError> {
+        if let Some(rules) = self.rules.lock().get(&conversation) {
+            return Ok(Arc::clone(rules));
+        }
+        let before = self.changes.load(Ordering::Acquire);
+        let of = Place {
+            conversation,
+            person: 0,
+        };
+        let rows = self.store.settings(of).await?;
+        let rules = Arc::new(ConversationRules::read(&rows));
+        let mut cache = self.rules.lock();
+        if self.changes.load(Ordering::Acquire) == before {
+            cache.put(conversation, Arc::clone(&rules));
+        }
+        Ok(rules)
+    }
+
+    /// Forgets what was set at a place, because it has changed.
+    pub fn changed(&self, place: Place) {
+        let mut settings = self.settings.lock();
+        let mut rules = self.rules.lock();
         self.changes.fetch_add(1, Ordering::AcqRel);
-        cache.pop(&person);
+        settings.pop(&place);
+        rules.pop(&place.conversation);
     }
 
     /// Remembers in which language a person wrote.
@@ -173,6 +231,13 @@ impl Directory {
     #[must_use]
     pub fn spoken(&self, person: i64) -> Option<Language> {
         self.languages.lock().get(&person).copied()
+    }
+}
+
+fn preferences(person: i64) -> Place {
+    Place {
+        conversation: 0,
+        person,
     }
 }
 

@@ -7,6 +7,7 @@
 pub mod console;
 mod en;
 pub mod health;
+pub mod rights;
 pub mod setup;
 mod zh;
 
@@ -82,6 +83,14 @@ pub enum About {
     Output,
     /// /lang
     Lang,
+    /// /whoami
+    WhoAmI,
+    /// /role
+    Role,
+    /// /policy
+    Policy,
+    /// /claim
+    Claim,
 }
 
 /// Facts for /status.
@@ -191,8 +200,6 @@ pub enum Text {
         /// What is possible.
         possible: &'static str,
     },
-    /// The person may not do this.
-    Denied,
     /// Messages were dropped because the queue was full.
     DroppedOldest(usize),
     /// Messages were refused because the queue was full.

@@ -138,6 +138,16 @@ reasons! {
     Quarantined = "quarantined", Failure;
     /// The sender's role does not include this.
     PermissionDenied = "permission_denied", Refusal;
+    /// The sender is blocked in the conversation.
+    Blocked = "blocked", Refusal;
+    /// The conversation's policy switches the model off.
+    AnswersOff = "answers_off", Refusal;
+    /// The conversation's policy takes no pictures, voice and files.
+    MediaOff = "media_off", Refusal;
+    /// The conversation's policy takes no commands.
+    CommandsOff = "commands_off", Refusal;
+    /// More than the conversation's policy allows in a minute.
+    TooMany = "too_many", Refusal;
     /// There is no command of this name.
     UnknownCommand = "unknown_command", Refusal;
     /// The arguments of a command or tool are not valid.

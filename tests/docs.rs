@@ -182,13 +182,26 @@ fn rows(command: &dyn Command) -> String {
         );
     };
     row(&usage, &also.join(", "), &what, &plain);
-    for argument in usage.trim_matches(['[', ']']).split('|') {
-        let rights = rights(command, argument);
+    for arguments in calls(&usage) {
+        let rights = rights(command, &arguments);
         if rights != plain {
-            row(argument, "", "", &rights);
+            row(&arguments, "", "", &rights);
         }
     }
     rows
+}
+
+/// Calls as a usage describes them: each choice of a single argument, or all arguments at once.
+fn calls(usage: &str) -> Vec<String> {
+    if usage.contains("] [") {
+        let all = usage.replace("] [", " ");
+        let all = all.trim_matches(['[', ']']).split(' ');
+        let first = |argument: &str| argument.split('|').next().unwrap_or_default().to_owned();
+        vec![all.map(first).collect::<Vec<_>>().join(" ")]
+    } else {
+        let choices = usage.trim_matches(['[', ']']).split('|');
+        choices.map(str::to_owned).collect()
+    }
 }
 
 /// The rights in private and in a group with a history of its own for all.

@@ -89,19 +89,6 @@ impl Agent {
         turn: &Turn,
         running: &RunningTurn,
     ) -> Result<Ending, StoreError> {
-        let scope = Scope::Conversation(input.conversation);
-        if let Err(denial) = decide(
-            turn.actor,
-            Capability::SEND_MESSAGE,
-            scope,
-            self.clock.now(),
-        ) {
-            let record = denial.record(AuditEvent::PermissionDenied, String::new(), input.turn);
-            let text = Text::Denied.render(turn.language);
-            let mut ending = Ending::failed(text, Reason::PermissionDenied);
-            ending.effects.push(record.into());
-            return Ok(self.noted(input, ending));
-        }
         self.hooks.next_message(input.turn, &turn.person);
         let words = self.words(input, turn);
         let request = self.request(input, turn, &words).await?;
@@ -127,6 +114,15 @@ impl Agent {
                 state: TurnState::Cancelled,
                 ..ending
             });
+        }
+        // A role that was taken meanwhile acts on a turn that runs.
+        let (actor, _) = self.actor(input, &turn.person, turn.body()).await?;
+        let here = Scope::Conversation(input.conversation);
+        if let Err(denial) = decide(&actor, Capability::SEND_MESSAGE, here, self.clock.now()) {
+            let record = denial.record(AuditEvent::PermissionDenied, String::new(), input.turn);
+            let mut ending = Ending::failed(String::new(), Reason::PermissionDenied);
+            ending.effects.push(record.into());
+            return Ok(self.noted(input, ending));
         }
         if redacted {
             self.traces

@@ -8,7 +8,7 @@ use super::{
     turn::{Input, Turn},
 };
 use crate::{
-    command::{Call, Parsed, Site, parse},
+    command::{Call, Parsed, Site, When, need, parse},
     i18n::Text,
     inbound::body,
     outbound::strategy::Strategy,
@@ -39,22 +39,25 @@ impl Agent {
             conversation: input.conversation,
             own_history: turn.scope.person != 0,
         };
-        let (capability, scope) = command.needs(arguments, site);
-        let proof = match decide(turn.actor, capability, scope, self.clock.now()) {
+        let levels = &input.rules.settings.permissions.commands;
+        let (capability, scope) = need(command, arguments, site, levels);
+        let proof = match decide(&turn.actor, capability, scope, self.clock.now()) {
             Ok(proof) => proof,
             Err(denial) => {
-                let text = Text::Denied.render(turn.language);
                 let name = command.spec().name.to_owned();
-                let record = denial.record(AuditEvent::CommandBlocked, name, input.turn);
-                let mut ending = Ending::failed(text, Reason::PermissionDenied);
-                ending.effects.push(record.into());
-                return Ok(ending);
+                return Ok(self.denied(input, turn, denial, (AuditEvent::CommandBlocked, name)));
             }
         };
+        // What stops a turn is always taken.
+        if command.spec().when != When::Control
+            && let Some(ending) = self.command_not_taken(input, turn)
+        {
+            return Ok(ending);
+        }
         let call = Call {
             arguments,
             language: turn.language,
-            actor: turn.actor,
+            actor: &turn.actor,
             proof,
             turn: input.turn,
             site,

@@ -16,7 +16,8 @@ use crate::{
     },
     reason::Reason,
     store::{
-        Effect, Finish, HistoryScope, NewReply, ReplyBody, StoreError, TurnState, Write, commit,
+        Effect, Finish, HistoryScope, NewReply, Place, ReplyBody, StoreError, TurnState, Write,
+        commit,
     },
     telemetry::{
         metrics,
@@ -37,7 +38,7 @@ impl Agent {
         ending: Ending,
         begun: bool,
     ) -> Result<(), StoreError> {
-        let changed = preferences_changed(&ending.effects);
+        let changed: Vec<Place> = ending.effects.iter().filter_map(changed_place).collect();
         let (outcome, failed) = (outcome(&ending), ending.state == TurnState::Failed);
         metrics::turn_ended(outcome);
         let body = self.reply_body(input, turn, &ending);
@@ -80,8 +81,8 @@ impl Agent {
         if !appended.is_empty() {
             self.recent.append(turn.scope, &appended);
         }
-        if changed {
-            self.desk.directory.changed(input.person);
+        for place in changed {
+            self.desk.directory.changed(place);
         }
         if let (Some(id), Some(body)) = (ids.first(), body) {
             let tick = self.clock.tick();
@@ -222,8 +223,9 @@ fn reset_scope(effect: &Effect) -> Option<HistoryScope> {
     }
 }
 
-fn preferences_changed(effects: &[Effect]) -> bool {
-    effects
-        .iter()
-        .any(|effect| matches!(effect, Effect::Set { of, .. } if of.person != 0))
+fn changed_place(effect: &Effect) -> Option<Place> {
+    match effect {
+        Effect::Set { of, .. } => Some(*of),
+        _ => None,
+    }
 }

@@ -14,7 +14,7 @@ use crate::{
     command::lang,
     i18n::Language,
     inbound::{body, queue::Dropped},
-    permission::{Actor, role_of},
+    permission::{Actor, policy::ConversationRules},
     store::{Body, HistoryScope, StoreError},
 };
 
@@ -64,6 +64,8 @@ pub struct Turn {
     pub person: Arc<UserKey>,
     /// The sender with his role, as it is now.
     pub actor: Actor,
+    /// What is stored of the permissions in the conversation.
+    pub rules: Arc<ConversationRules>,
     /// The language to speak.
     pub language: Language,
     /// Where the turn's history belongs.
@@ -84,20 +86,7 @@ impl Turn {
             return Ok(None);
         };
         let settings = &input.rules.settings;
-        // A right that was taken away is gone at once, also for a turn that began before.
-        let rights = agent.rules.get();
-        let (role, global_owner) = role_of(
-            &person,
-            last.kind,
-            last.role,
-            &rights.settings.owners,
-            rights.settings.platform_roles,
-        );
-        let actor = Actor {
-            person: input.person,
-            role,
-            global_owner,
-        };
+        let (actor, rules) = agent.actor(input, &person, last).await?;
         let chosen = directory.preference(input.person, lang::KEY).await?;
         let chosen = chosen.and_then(|tag| Language::from_tag(&tag));
         let heard = bodies
@@ -124,6 +113,7 @@ impl Turn {
             conversation,
             person,
             actor,
+            rules,
             language: language.unwrap_or(Language::Zh),
             scope,
         }))

@@ -11,7 +11,7 @@ use weirgate_sdk::{AccountName, ChatModels, Setup, Stop, Stopper, settings::Secr
 
 use super::{
     App, StartError, adapters,
-    core::{Core, Parts},
+    core::{Core, Live, Parts},
     reload::{self, Engine, Reloader, Source},
 };
 use crate::{
@@ -117,7 +117,7 @@ pub(super) async fn build(startup: Startup) -> Result<App, StartError> {
     };
     open_socket(&config, desk, &http_signal, &mut tasks);
     Server::serve(listener, Arc::clone(&routes), http_signal, &mut tasks);
-    let greeting = greeting(&config, &accounts, &server);
+    let greetings = greetings(&config, &accounts, &server, &core).await?;
     let engine = Engine::new(reload::Parts {
         loaded,
         source,
@@ -135,7 +135,7 @@ pub(super) async fn build(startup: Startup) -> Result<App, StartError> {
     Ok(App {
         core,
         readiness,
-        greetings: vec![greeting],
+        greetings,
         server,
         tasks,
         tracing,
@@ -164,6 +164,38 @@ async fn bind(config: &Config) -> Result<(Server, tokio::net::TcpListener), Star
     let address = config.http.listen;
     let bound = Server::bind(address).await;
     bound.map_err(|error| StartError::Listen { address, error })
+}
+
+async fn greetings(
+    config: &Config,
+    accounts: &adapters::Accounts,
+    server: &Server,
+    core: &Live,
+) -> Result<Vec<String>, StartError> {
+    let mut greetings = vec![greeting(config, accounts, server)];
+    greetings.extend(offer(config, core).await?);
+    Ok(greetings)
+}
+
+/// What tells the operator how to own a gateway that has no owner.
+async fn offer(config: &Config, core: &Live) -> Result<Option<String>, StartError> {
+    if !config.permissions.owners.is_empty() {
+        return Ok(None);
+    }
+    let code = claim_code();
+    let told = format!("Nobody owns this gateway yet: send  /claim {code}  to it within an hour.");
+    Ok(core.offer(&code).await?.then_some(told))
+}
+
+/// A code of 50 random bits, in letters and digits that are not taken for each other.
+fn claim_code() -> String {
+    const SIGNS: &[u8; 32] = b"23456789ABCDEFGHJKLMNPQRSTUVWXYZ";
+    let random: u64 = rand::random();
+    let sign = |place: u32| {
+        let index = usize::try_from((random >> (5 * place)) & 31).unwrap_or_default();
+        char::from(SIGNS[index])
+    };
+    (0..10).map(sign).collect()
 }
 
 fn greeting(config: &Config, accounts: &adapters::Accounts, server: &Server) -> String {

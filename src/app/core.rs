@@ -16,7 +16,7 @@ use super::{
 use crate::{
     agent::{Agent, Parts as AgentParts, model::Model, running::Running},
     clock::Clock,
-    command::{Desk, desk::Connections},
+    command::{Desk, claim::Claim, desk::Connections},
     config::Config,
     current::Current,
     directory::Directory,
@@ -94,6 +94,7 @@ struct Shared {
     keying: Keying,
     traces: Arc<Traces>,
     directory: Arc<Directory>,
+    claim: Arc<Claim>,
     sent: Arc<SentMessages>,
     running: Arc<Running>,
     connections: Arc<Connections>,
@@ -115,9 +116,27 @@ pub struct Live {
     pub accounts: Arc<tokio::sync::Mutex<Accounts>>,
     /// Takes messages in.
     pub intake: Arc<Intake>,
+    directory: Arc<Directory>,
+    claim: Arc<Claim>,
+    clock: Clock,
     store: Arc<dyn Store>,
     tasks: JoinSet<()>,
     stops: Stops,
+}
+
+impl Live {
+    /// Lets whoever sends `/claim` with this code own the gateway, if nobody claimed it before. Says
+    /// whether the code is good.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn offer(&self, code: &str) -> Result<bool, StoreError> {
+        if self.directory.is_claimed().await? {
+            return Ok(false);
+        }
+        self.claim.open(code.to_owned(), self.clock.tick());
+        Ok(true)
+    }
 }
 
 /// One signal for each stage of a stop, in order.
@@ -200,6 +219,7 @@ impl Core {
             keying: Keying::from(&config.input_buffer),
             traces,
             directory,
+            claim: Arc::default(),
             sent,
             running: Arc::default(),
             connections: Arc::new(Mutex::new(BTreeMap::new())),
@@ -280,6 +300,9 @@ impl Core {
             tuner: shared.tuner,
             accounts: Arc::new(tokio::sync::Mutex::new(accounts)),
             intake: self.intake,
+            directory: shared.directory,
+            claim: shared.claim,
+            clock: shared.clock,
             store: shared.store,
             tasks,
             stops: self.stops,
@@ -307,6 +330,7 @@ impl Shared {
             traces: Arc::clone(&self.traces),
             connections: Arc::clone(&self.connections),
             keying: self.keying,
+            claim: Arc::clone(&self.claim),
         };
         Agent::new(AgentParts {
             rules: Arc::clone(rules),

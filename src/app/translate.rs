@@ -127,8 +127,7 @@ pub(super) fn settings(config: &Config) -> Settings {
     }
     Settings {
         context,
-        owners: config.permissions.owners.clone(),
-        platform_roles: config.permissions.platform_roles,
+        permissions: config.permissions.clone(),
         language: language(config),
         turn_timeout: config.flow_control.turn_timeout,
         overflow_hint: config.input_buffer.overflow_hint.clone(),

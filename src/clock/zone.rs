@@ -60,6 +60,15 @@ impl Zone {
     }
 }
 
+/// A time to the minute in UTC, for people; empty for a time that no calendar has.
+#[must_use]
+pub fn minute(at: weirgate_sdk::Timestamp) -> String {
+    Timestamp::from_millisecond(at).map_or_else(
+        |_| String::new(),
+        |at| at.strftime("%Y-%m-%d %H:%M").to_string(),
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::{Duration, UNIX_EPOCH};

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use super::{Call, Command, Desk, Done, Site, Spec, When, public};
 use crate::{
     i18n::{About, Text},
-    permission::{Capability, Scope},
+    permission::{Capability, Level, Scope},
     store::StoreError,
 };
 
@@ -17,6 +17,7 @@ static SPEC: Spec = Spec {
     name: "cancel",
     aliases: &[],
     about: About::Cancel,
+    level: Level::Public,
     when: When::Control,
 };
 

@@ -11,7 +11,7 @@ use weirgate_sdk::{AccountName, Connection, Platform, Timestamp};
 use crate::{
     agent::{rules::Rules, running::Running},
     clock::Clock,
-    command::Site,
+    command::{Site, claim::Claim},
     current::Current,
     directory::Directory,
     i18n::StatusFacts,
@@ -58,6 +58,8 @@ pub struct Desk {
     pub connections: Arc<Connections>,
     /// How messages are sorted into queues.
     pub keying: Keying,
+    /// The code that makes its sender an owner of the gateway.
+    pub claim: Arc<Claim>,
 }
 
 impl std::fmt::Debug for Desk {

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use super::{Call, Command, Desk, Done, Site, Spec, When, all, public};
 use crate::{
     i18n::{About, Text},
-    permission::{Capability, Scope},
+    permission::{Capability, Level, Scope},
     store::StoreError,
 };
 
@@ -17,6 +17,7 @@ static SPEC: Spec = Spec {
     name: "help",
     aliases: &["start"],
     about: About::Help,
+    level: Level::Public,
     when: When::Now,
 };
 
@@ -30,10 +31,16 @@ impl Command for Help {
         public()
     }
 
-    async fn run(&self, call: Call<'_>, _: &Desk) -> Result<Done, StoreError> {
+    async fn run(&self, call: Call<'_>, desk: &Desk) -> Result<Done, StoreError> {
         let mut text = Text::HelpHead.render(call.language);
+        let levels = &desk.rules.get().settings.permissions.commands;
         for command in all() {
             let spec = command.spec();
+            let level = levels.get(spec.name).copied().unwrap_or(spec.level);
+            // What the caller cannot use is of no help to him.
+            if !call.actor.role.capabilities().contains(level.capability()) {
+                continue;
+            }
             let usage = Text::Usage(spec.about).render(call.language);
             let about = Text::About(spec.about).render(call.language);
             let space = if usage.is_empty() { "" } else { " " };

@@ -2,10 +2,10 @@
 
 use async_trait::async_trait;
 
-use super::{Call, Command, Desk, Done, Site, Spec, When};
+use super::{Call, Command, Desk, Done, Site, Spec, When, public};
 use crate::{
     i18n::{About, Language, Text},
-    permission::{Capability, Scope},
+    permission::{Capability, Level, Scope},
     reason::Reason,
     store::{Effect, Place, StoreError},
 };
@@ -21,6 +21,7 @@ static SPEC: Spec = Spec {
     name: "lang",
     aliases: &["language"],
     about: About::Lang,
+    level: Level::Public,
     when: When::InOrder,
 };
 
@@ -31,7 +32,7 @@ impl Command for Lang {
     }
 
     fn needs(&self, _: &str, _: Site) -> (Capability, Scope) {
-        (Capability::SEND_COMMAND, Scope::Own)
+        public()
     }
 
     async fn run(&self, call: Call<'_>, desk: &Desk) -> Result<Done, StoreError> {
@@ -49,7 +50,7 @@ impl Command for Lang {
             let mut done = Done::say(&Text::LangCleared, call.language);
             done.effects.push(Effect::Set {
                 of,
-                key: KEY,
+                key: KEY.into(),
                 value: None,
             });
             return Ok(done);
@@ -66,7 +67,7 @@ impl Command for Lang {
         let mut done = Done::say(&Text::LangSet(language), language);
         done.effects.push(Effect::Set {
             of,
-            key: KEY,
+            key: KEY.into(),
             value: Some(language.tag().to_owned()),
         });
         Ok(done)

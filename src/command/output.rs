@@ -6,7 +6,7 @@ use super::{Call, Command, Desk, Done, Site, Spec, When};
 use crate::{
     i18n::{About, Text},
     outbound::strategy::Strategy,
-    permission::{Capability, Scope},
+    permission::{Capability, Level, Scope},
     reason::Reason,
     store::{Effect, Place, StoreError},
 };
@@ -22,6 +22,7 @@ static SPEC: Spec = Spec {
     name: "output",
     aliases: &[],
     about: About::Output,
+    level: Level::Member,
     when: When::InOrder,
 };
 
@@ -68,7 +69,7 @@ impl Command for Output {
         let mut done = Done::say(&text, call.language);
         done.effects.push(Effect::Set {
             of,
-            key: KEY,
+            key: KEY.into(),
             value,
         });
         Ok(done)

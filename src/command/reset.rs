@@ -6,7 +6,7 @@ use weirgate_sdk::ChatKind;
 use super::{Call, Command, Desk, Done, Site, Spec, When};
 use crate::{
     i18n::{About, Text},
-    permission::{AuditEvent, Capability, Scope},
+    permission::{AuditEvent, Capability, Level, Scope},
     store::{Effect, HistoryScope, StoreError},
 };
 
@@ -18,6 +18,7 @@ static SPEC: Spec = Spec {
     name: "reset",
     aliases: &["new"],
     about: About::Reset,
+    level: Level::Member,
     when: When::InOrder,
 };
 

@@ -4,8 +4,8 @@ use async_trait::async_trait;
 
 use super::{Call, Command, Desk, Done, Site, Spec, When, public};
 use crate::{
-    i18n::{About, Text, WhyFacts},
-    permission::{AuditEvent, Capability, Scope, decide},
+    i18n::{About, Text, WhyFacts, rights::Rights},
+    permission::{AuditEvent, Capability, Level, Scope, decide},
     reason::Reason,
     store::{Fate, StoreError},
     trace::turn_id,
@@ -19,6 +19,7 @@ static SPEC: Spec = Spec {
     name: "why",
     aliases: &[],
     about: About::Why,
+    level: Level::Public,
     when: When::Now,
 };
 
@@ -45,9 +46,11 @@ impl Command for Why {
             let scope = Scope::Conversation(conversation);
             let at = desk.now();
             if let Err(denial) = decide(call.actor, Capability::MANAGE_MEMBER, scope, at) {
+                let text = Rights::Lacks(denial.missing());
                 let record =
                     denial.record(AuditEvent::CommandBlocked, SPEC.name.to_owned(), call.turn);
-                let mut done = Done::refuse(Reason::PermissionDenied, &Text::Denied, call.language);
+                let mut done = Done::text(text.render(call.language));
+                done.refused = Some(Reason::PermissionDenied);
                 done.effects.push(record.into());
                 return Ok(done);
             }

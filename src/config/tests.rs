@@ -135,18 +135,42 @@ fn sections_that_are_not_there_are_refused_by_name() {
 }
 
 #[test]
+fn the_sources_block_of_permissions_loads_as_it_stands() {
+    let text = r#"
+permissions:
+  default_role: "member"
+  roles:
+    owner: {capabilities: 0o700, inherits: ["admin"]}
+    admin: {capabilities: 0o600, inherits: ["member"]}
+    member: {capabilities: 0o400, inherits: ["guest"]}
+    guest: {capabilities: 0o100, inherits: []}
+    blocked: {capabilities: 0o000, inherits: []}
+  commands:
+    public: ["/help", "/status", "/ping"]
+    member: ["/search", "/weather", "/translate"]
+    admin: ["/kick", "/ban", "/mute", "/warn", "/config"]
+    owner: ["/transfer", "/delete", "/backup", "/reload"]
+  inheritance:
+    enabled: true
+    max_depth: 5
+"#;
+    let read = read_all(text).0.expect("it loads").permissions;
+    let shipped = Config::default().permissions;
+    assert_eq!(
+        (read.roles, read.default_role),
+        (shipped.roles, shipped.default_role)
+    );
+    // Commands that are not there yet are told of and do no harm.
+    let warned = paths(text, Severity::Warning);
+    assert!(
+        warned.contains(&"permissions.commands.member[0]".to_owned()),
+        "{warned:?}"
+    );
+}
+
+#[test]
 fn keys_of_absent_parts_are_refused() {
     for (text, path) in [
-        (
-            "permissions: {default_role: member}",
-            "permissions.default_role",
-        ),
-        (
-            "permissions: {roles: {owner: {capabilities: 0o700}}}",
-            "permissions.roles",
-        ),
-        ("permissions: {commands: {}}", "permissions.commands"),
-        ("permissions: {inheritance: {}}", "permissions.inheritance"),
         ("models: {embed: demo/demo}", "models.embed"),
         (
             "storage: {retention: {media: 3}}",

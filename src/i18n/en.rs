@@ -49,7 +49,6 @@ pub(super) fn render(text: &Text) -> String {
         Text::BadArgument { given, possible } => {
             format!("I do not understand \"{given}\". Possible: {possible}.")
         }
-        Text::Denied => "You may not do that here.".into(),
         other => notice(other),
     }
 }
@@ -112,6 +111,10 @@ fn about(about: About) -> &'static str {
         About::Why => "why a message was answered or not (reply to it)",
         About::Output => "how answers are shown to you",
         About::Lang => "the language I speak with you",
+        About::WhoAmI => "your id, role and rights here",
+        About::Role => "show, give, lend or take a role here",
+        About::Policy => "show or change the rules of this conversation",
+        About::Claim => "own this gateway, with the code that its start printed",
     }
 }
 
@@ -121,6 +124,9 @@ fn usage(about: About) -> &'static str {
         About::Stop => "[all]",
         About::Output => "[streaming|segmented|full|default]",
         About::Lang => "[zh-CN|en|auto]",
+        About::Role => "[@user] [role|none] [time]",
+        About::Policy => "[key] [value|reset]",
+        About::Claim => "CODE",
         _ => "",
     }
 }

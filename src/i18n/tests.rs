@@ -58,7 +58,6 @@ fn notices_are_never_empty() {
             count: 2,
             span: 1,
         },
-        Text::Denied,
         Text::UnknownCommand("x".into()),
     ];
     for language in Language::ALL {

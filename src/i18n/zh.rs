@@ -40,7 +40,6 @@ pub(super) fn render(text: &Text) -> String {
         Text::BadArgument { given, possible } => {
             format!("看不懂“{given}”，可选：{possible}。")
         }
-        Text::Denied => "你在这里没有这个权限。".into(),
         other => notice(other),
     }
 }
@@ -82,6 +81,10 @@ fn about(about: About) -> &'static str {
         About::Why => "这条消息为什么（没）得到回答（请回复那条消息）",
         About::Output => "回答的显示方式",
         About::Lang => "我和你说话的语言",
+        About::WhoAmI => "你的 id、角色和权限",
+        About::Role => "查看、授予、借出或收回本会话的角色",
+        About::Policy => "查看或修改本会话的策略",
+        About::Claim => "用启动时打印的认领码成为网关的拥有者",
     }
 }
 
@@ -91,6 +94,9 @@ fn usage(about: About) -> &'static str {
         About::Stop => "[all]",
         About::Output => "[streaming|segmented|full|default]",
         About::Lang => "[zh-CN|en|auto]",
+        About::Role => "[@用户] [角色|none] [时长]",
+        About::Policy => "[键] [值|reset]",
+        About::Claim => "认领码",
         _ => "",
     }
 }

@@ -27,6 +27,11 @@ pub fn encode(message: &InboundMessage) -> Box<str> {
             .reply_to
             .as_ref()
             .map(|replied| replied.message.as_str().to_owned()),
+        reply_author: message
+            .reply_to
+            .as_ref()
+            .and_then(|replied| replied.author.as_ref())
+            .map(|author| author.as_str().to_owned()),
         reply_context: message.reply_context.clone(),
         too_large: false,
     };
@@ -154,6 +159,7 @@ mod tests {
             role: weirgate_sdk::PlatformRole::Unknown,
             kind: weirgate_sdk::SenderKind::Person,
             reply_to: None,
+            reply_author: None,
             reply_context: None,
             too_large: false,
         };

@@ -179,7 +179,7 @@ impl Desk {
             Action::RetryMessage(id) | Action::DropMessage(id) => format!("m{id}"),
         };
         tracing::info!(target, action = event.code(), "asked for by an operator");
-        let proof = decide(Actor::host(), Capability::MANAGE_CONFIG, Scope::Global, at);
+        let proof = decide(&Actor::host(), Capability::MANAGE_CONFIG, Scope::Global, at);
         let proof = proof.map_err(|_| Refusal::Protocol {
             error: "not allowed".to_owned(),
         })?;

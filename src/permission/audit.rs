@@ -14,6 +14,12 @@ pub enum AuditEvent {
     PermissionDenied,
     /// A command was refused.
     CommandBlocked,
+    /// A role was given or taken.
+    RoleChanged,
+    /// A conversation's policy was changed.
+    PolicyChanged,
+    /// Somebody became an owner of the gateway.
+    GatewayClaimed,
     /// A conversation's context was reset.
     ContextReset,
     /// Another person's turn was stopped.
@@ -35,6 +41,9 @@ impl AuditEvent {
         match self {
             Self::PermissionDenied => "permission_denied",
             Self::CommandBlocked => "command_blocked",
+            Self::RoleChanged => "role_changed",
+            Self::PolicyChanged => "policy_changed",
+            Self::GatewayClaimed => "gateway_claimed",
             Self::ContextReset => "context_reset",
             Self::TurnStopped => "turn_stopped",
             Self::ReplyRetried => "reply_retried",
@@ -53,7 +62,7 @@ pub struct AuditRecord(Audit);
 impl AuditRecord {
     pub(super) fn new(
         event: AuditEvent,
-        actor: Actor,
+        actor: &Actor,
         scope: Scope,
         target: String,
         turn: i64,
@@ -65,8 +74,8 @@ impl AuditRecord {
             Scope::Own | Scope::Global => 0,
         };
         let details = format!(
-            "{{\"role\":\"{:?}\",\"capability\":\"{:?}\"}}",
-            actor.role, capability
+            "{{\"role\":\"{}\",\"capability\":\"{capability:?}\"}}",
+            actor.role.name()
         );
         Self(Audit {
             event: event.code(),

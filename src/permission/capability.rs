@@ -4,7 +4,7 @@
 
 bitflags::bitflags! {
     /// What somebody may do.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub struct Capability: u16 {
         /// Read messages.
         const READ = 0o400;

@@ -6,12 +6,12 @@
 use weirgate_sdk::Timestamp;
 
 use super::{
-    Capability, Role,
+    BuiltIn, Capability, Role,
     audit::{AuditEvent, AuditRecord},
 };
 
 /// Who wants to act.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Actor {
     /// The person's number in the store.
     pub person: i64,
@@ -28,7 +28,7 @@ impl Actor {
     pub fn host() -> Self {
         Self {
             person: 0,
-            role: Role::Owner,
+            role: BuiltIn::Owner.role(),
             global_owner: true,
         }
     }
@@ -59,8 +59,8 @@ pub struct Proof {
 impl Proof {
     /// Who was allowed.
     #[must_use]
-    pub fn actor(&self) -> Actor {
-        self.actor
+    pub fn actor(&self) -> &Actor {
+        &self.actor
     }
 
     /// What was allowed.
@@ -79,7 +79,7 @@ impl Proof {
     pub fn record(self, event: AuditEvent, target: String, turn: i64) -> AuditRecord {
         AuditRecord::new(
             event,
-            self.actor,
+            &self.actor,
             self.scope,
             target,
             turn,
@@ -90,7 +90,7 @@ impl Proof {
 }
 
 /// Shows that somebody was not allowed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Denial {
     actor: Actor,
     missing: Capability,
@@ -109,7 +109,7 @@ impl Denial {
     pub fn record(self, event: AuditEvent, target: String, turn: i64) -> AuditRecord {
         AuditRecord::new(
             event,
-            self.actor,
+            &self.actor,
             self.scope,
             target,
             turn,
@@ -124,7 +124,7 @@ impl Denial {
 /// # Errors
 /// A [`Denial`] that says what is missing. No rule means no.
 pub fn decide(
-    actor: Actor,
+    actor: &Actor,
     capability: Capability,
     scope: Scope,
     at: Timestamp,
@@ -134,14 +134,14 @@ pub fn decide(
     let global_refused = scope == Scope::Global && !actor.global_owner;
     if missing.is_empty() && !global_refused {
         Ok(Proof {
-            actor,
+            actor: actor.clone(),
             capability,
             scope,
             at,
         })
     } else {
         Err(Denial {
-            actor,
+            actor: actor.clone(),
             missing,
             scope,
             at,

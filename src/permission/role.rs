@@ -1,14 +1,15 @@
-//! Roles: named sets of capabilities, and who has which.
+//! Roles: named sets of capabilities.
 //!
-//! Owns the built-in roles and the order in which a role is found. It never stores anything.
+//! Owns the five built-in roles and the table of all roles. Who has which is found in `standing`; this
+//! file never looks anybody up.
 
-use weirgate_sdk::{PlatformRole, SenderKind, UserKey};
+use std::{collections::BTreeMap, sync::Arc};
 
 use super::Capability;
 
-/// The built-in roles.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Role {
+/// The roles that are always there, lowest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum BuiltIn {
     /// May nothing.
     Blocked,
     /// May ask.
@@ -21,8 +22,29 @@ pub enum Role {
     Owner,
 }
 
-impl Role {
-    /// The capabilities of the role.
+impl BuiltIn {
+    /// All of them, lowest first.
+    pub const ALL: [Self; 5] = [
+        Self::Blocked,
+        Self::Guest,
+        Self::Member,
+        Self::Admin,
+        Self::Owner,
+    ];
+
+    /// The name, as in agent.yaml, commands and the store.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Blocked => "blocked",
+            Self::Guest => "guest",
+            Self::Member => "member",
+            Self::Admin => "admin",
+            Self::Owner => "owner",
+        }
+    }
+
+    /// What the role may do unless agent.yaml says otherwise.
     #[must_use]
     pub fn capabilities(self) -> Capability {
         let bits = match self {
@@ -34,36 +56,113 @@ impl Role {
         };
         Capability::from_bits_truncate(bits)
     }
+
+    /// The role as it is shipped.
+    #[must_use]
+    pub fn role(self) -> Role {
+        Role::new(self.name(), self.capabilities())
+    }
 }
 
-/// The role of a sender in a conversation: global owners first, then what stands behind the sender,
-/// then the platform's own role (if it counts), then member.
-///
-/// An anonymous sender, a channel or a service has no person behind it and gets a guest's rights.
-#[must_use]
-pub fn role_of(
-    user: &UserKey,
-    kind: SenderKind,
-    platform_role: PlatformRole,
-    owners: &[(String, String)],
-    platform_roles: bool,
-) -> (Role, bool) {
-    if kind != SenderKind::Person {
-        return (Role::Guest, false);
-    }
-    if is_global_owner(user, owners) {
-        return (Role::Owner, true);
-    }
-    let role = match platform_role {
-        PlatformRole::Owner if platform_roles => Role::Owner,
-        PlatformRole::Admin if platform_roles => Role::Admin,
-        _ => Role::Member,
-    };
-    (role, false)
+/// A role: a name and what it may do. Cheap to clone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Role {
+    name: Arc<str>,
+    capabilities: Capability,
 }
 
-fn is_global_owner(user: &UserKey, owners: &[(String, String)]) -> bool {
-    owners
-        .iter()
-        .any(|(platform, id)| platform == user.platform.as_str() && id == user.id.as_str())
+impl Role {
+    /// A role.
+    #[must_use]
+    pub fn new(name: &str, capabilities: Capability) -> Self {
+        Self {
+            name: name.into(),
+            capabilities,
+        }
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it may do.
+    #[must_use]
+    pub fn capabilities(&self) -> Capability {
+        self.capabilities
+    }
+
+    /// Whether it is this built-in role.
+    #[must_use]
+    pub fn is(&self, built_in: BuiltIn) -> bool {
+        &*self.name == built_in.name()
+    }
+
+    /// Whether it may strictly less than the other: the only order among roles that holds for custom ones
+    /// as well.
+    #[must_use]
+    pub fn is_below(&self, other: &Self) -> bool {
+        other.capabilities.contains(self.capabilities) && self.capabilities != other.capabilities
+    }
+
+    /// The same role without some of its capabilities.
+    #[must_use]
+    pub fn without(&self, capabilities: Capability) -> Self {
+        Self {
+            name: Arc::clone(&self.name),
+            capabilities: self.capabilities - capabilities,
+        }
+    }
+}
+
+/// All roles: the built-in ones and those of agent.yaml.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Roles {
+    built_in: [Role; 5],
+    custom: BTreeMap<String, Role>,
+}
+
+impl Default for Roles {
+    fn default() -> Self {
+        Self {
+            built_in: BuiltIn::ALL.map(BuiltIn::role),
+            custom: BTreeMap::new(),
+        }
+    }
+}
+
+impl Roles {
+    /// A built-in role.
+    #[must_use]
+    pub fn built_in(&self, role: BuiltIn) -> Role {
+        // The array has one for each, in the order of the enum.
+        self.built_in[role as usize].clone()
+    }
+
+    /// A role by its name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Role> {
+        let built_in = self.built_in.iter().find(|role| role.name() == name);
+        built_in.or_else(|| self.custom.get(name))
+    }
+
+    /// Puts a role in the place of the one with its name, or adds it.
+    pub fn set(&mut self, role: Role) {
+        match self
+            .built_in
+            .iter_mut()
+            .find(|old| old.name() == role.name())
+        {
+            Some(old) => *old = role,
+            None => {
+                self.custom.insert(role.name().to_owned(), role);
+            }
+        }
+    }
+
+    /// All roles, the most powerful built-in ones first, then those of agent.yaml by name.
+    pub fn all(&self) -> impl Iterator<Item = &Role> {
+        self.built_in.iter().rev().chain(self.custom.values())
+    }
 }

@@ -2,6 +2,8 @@
 //!
 //! Owns the shapes of rows and of the versioned JSON inside them. It never touches a database.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use weirgate_sdk::{
     ChatKind, ConversationKey, PlatformRole, ReplyContext, Segment, SenderKind, Timestamp, UserKey,
@@ -36,6 +38,9 @@ pub struct Body {
     /// The id of the message that it answers.
     #[serde(rename = "q", default, skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<String>,
+    /// The author of that message, where the platform says so.
+    #[serde(rename = "a", default, skip_serializing_if = "Option::is_none")]
+    pub reply_author: Option<String>,
     /// What answering it needs.
     #[serde(rename = "c", default, skip_serializing_if = "Option::is_none")]
     pub reply_context: Option<ReplyContext>,
@@ -61,7 +66,7 @@ impl Body {
 }
 
 /// How a message is queued; small numbers, stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Place {
     /// The conversation's number, or 0 for a person's own settings.
     pub conversation: i64,
@@ -388,7 +393,7 @@ pub enum Effect {
         /// Whose.
         of: Place,
         /// The key.
-        key: &'static str,
+        key: Cow<'static, str>,
         /// The value.
         value: Option<String>,
     },

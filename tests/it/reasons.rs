@@ -15,7 +15,7 @@ use std::{
 use weirgate::reason::Reason;
 
 /// Each code with a file of tests that names it.
-const SEEN: [(&str, &str); 52] = [
+const SEEN: [(&str, &str); 57] = [
     ("duplicate", "tests/it/reasons/events.rs"),
     ("own_message", "tests/it/reasons/events.rs"),
     ("other_bot", "tests/it/simulation/changes.rs"),
@@ -50,6 +50,11 @@ const SEEN: [(&str, &str); 52] = [
     ("context_cut", "tests/it/turns/context.rs"),
     ("quarantined", "tests/it/reasons/turns.rs"),
     ("permission_denied", "tests/it/commands/why.rs"),
+    ("blocked", "tests/it/commands/rights.rs"),
+    ("answers_off", "tests/it/commands/rights.rs"),
+    ("media_off", "tests/it/commands/rights.rs"),
+    ("commands_off", "tests/it/commands/rights.rs"),
+    ("too_many", "tests/it/commands/rights.rs"),
     ("unknown_command", "tests/it/commands.rs"),
     ("bad_arguments", "tests/it/commands.rs"),
     ("redacted", "tests/it/reasons/turns.rs"),

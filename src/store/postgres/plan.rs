@@ -85,7 +85,7 @@ pub struct Plan<'a> {
     /// New audit records.
     pub audits: Audits<'a>,
     /// The last value of each setting.
-    pub settings: HashMap<(i64, i64, &'static str), Option<&'a str>>,
+    pub settings: HashMap<(i64, i64, &'a str), Option<&'a str>>,
     /// The last cursor of each account.
     pub cursors: HashMap<i64, &'a Cursor>,
     /// The smallest id of a new answer.
@@ -334,7 +334,7 @@ impl<'a, 'n> Planner<'a, 'n> {
         for effect in effects {
             match effect {
                 Effect::Set { of, key, value } => {
-                    let place = (of.conversation, of.person, *key);
+                    let place = (of.conversation, of.person, &**key);
                     self.plan.settings.insert(place, value.as_deref());
                 }
                 Effect::Reset(scope) => {

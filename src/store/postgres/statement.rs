@@ -438,7 +438,7 @@ async fn audits(connection: &mut PgConnection, rows: Audits<'_>) -> sqlx::Result
 
 async fn settings(
     connection: &mut PgConnection,
-    settings: HashMap<(i64, i64, &'static str), Option<&str>>,
+    settings: HashMap<(i64, i64, &str), Option<&str>>,
 ) -> sqlx::Result<()> {
     for ((conversation, person, key), value) in settings {
         let query = match value {

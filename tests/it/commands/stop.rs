@@ -140,7 +140,10 @@ async fn only_a_moderator_stops_everybody() {
     fake.group_as("member", 50, 2, "two").await;
     model.wait_for(2).await;
     fake.group_as("member", 50, 3, "/stop all").await;
-    assert_eq!(fake.answer().await.text(), "You may not do that here.");
+    assert_eq!(
+        fake.answer().await.text(),
+        "Only an admin may do that here."
+    );
     fake.group_as("member", 50, 3, "/stop").await;
     assert_eq!(
         fake.answer().await.text(),

@@ -72,7 +72,10 @@ async fn why_of_somebody_elses_message_is_for_moderators() {
     fake.answer().await;
     fake.send_segments(Some(50), 2, &[reply_to(message), text("/why")])
         .await;
-    assert_eq!(fake.answer().await.text(), "You may not do that here.");
+    assert_eq!(
+        fake.answer().await.text(),
+        "Only an admin may do that here."
+    );
     assert_eq!(gateway.counted("permission_denied").await, 1);
     fake.send_segments(Some(50), 1, &[reply_to(message), text("/why")])
         .await;

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use serde_json::{Value, json};
-use weirgate_testkit::onebot::{FakeOneBot, Reply, Target};
+use weirgate_testkit::onebot::{self, FakeOneBot, Reply, Target};
 
 use super::{BOT, LIMIT};
 
@@ -20,6 +20,18 @@ pub trait Chat {
     fn ask(&self, user: u64, text: &str) -> impl Future<Output = String>;
     /// Somebody with a role in a group says something to the bot; gives the message's id.
     fn group_as(&self, role: &str, group: u64, user: u64, text: &str) -> impl Future<Output = i64>;
+    /// The same, with segments of one's own behind the mention of the bot.
+    fn group_segments(
+        &self,
+        role: &str,
+        group: u64,
+        user: u64,
+        segments: &[Value],
+    ) -> impl Future<Output = i64>;
+    /// Gives the text of the answer to a group message of a member with this role, who mentions the people
+    /// that `text` names as `@id`.
+    fn ask_as(&self, role: &str, group: u64, user: u64, text: &str)
+    -> impl Future<Output = String>;
     /// The message `id` of a friend, with a time of one's own.
     fn private_at(&self, id: i64, user: u64, text: &str, time: i64) -> impl Future<Output = ()>;
 }
@@ -47,6 +59,23 @@ impl Chat for FakeOneBot {
     }
 
     async fn group_as(&self, role: &str, group: u64, user: u64, text: &str) -> i64 {
+        self.group_segments(role, group, user, &[onebot::text(&format!(" {text}"))])
+            .await
+    }
+
+    async fn ask_as(&self, role: &str, group: u64, user: u64, text: &str) -> String {
+        let segment = |word: &str| match word.strip_prefix('@').map(str::parse) {
+            Some(Ok(id)) => onebot::at(id),
+            _ => onebot::text(&format!(" {word} ")),
+        };
+        let segments: Vec<Value> = text.split(' ').map(segment).collect();
+        self.group_segments(role, group, user, &segments).await;
+        self.answer().await.text()
+    }
+
+    async fn group_segments(&self, role: &str, group: u64, user: u64, segments: &[Value]) -> i64 {
+        let mut message = vec![onebot::at(BOT)];
+        message.extend_from_slice(segments);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = format!("{role} {user}");
         self.raw(json!({
@@ -59,10 +88,7 @@ impl Chat for FakeOneBot {
             "user_id": user,
             "group_id": group,
             "sender": { "user_id": user, "nickname": name, "card": "", "role": role },
-            "message": [
-                { "type": "at", "data": { "qq": BOT.to_string() } },
-                { "type": "text", "data": { "text": format!(" {text}") } },
-            ],
+            "message": message,
         }))
         .await;
         id

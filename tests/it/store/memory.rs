@@ -152,7 +152,7 @@ async fn settings_are_set_replaced_and_removed(on: Engine) {
     };
     let set = |key: &'static str, value: Option<&str>| Effect::Set {
         of,
-        key,
+        key: key.into(),
         value: value.map(str::to_owned),
     };
     bed.effects(vec![set("lang", Some("en")), set("output", Some("full"))])
@@ -190,7 +190,7 @@ async fn effects_of_a_failed_turn_do_not_happen(on: Engine) {
     turn.effects = vec![
         Effect::Set {
             of,
-            key: "lang",
+            key: "lang".into(),
             value: Some("en".to_owned()),
         },
         Effect::Audit(Audit {

@@ -144,7 +144,7 @@ fn the_last_value_of_a_setting_counts() {
             conversation: 1,
             person: 0,
         },
-        key: "lang",
+        key: "lang".into(),
         value: value.map(str::to_owned),
     };
     let effects = [set(Some("en")), set(None), set(Some("zh-CN"))];

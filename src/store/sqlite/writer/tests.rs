@@ -54,7 +54,7 @@ fn large(number: i64) -> Write {
             conversation: number,
             person: 0,
         },
-        key: "large",
+        key: "large".into(),
         value: Some("x".repeat(100_000)),
     };
     ending(vec![effect])
@@ -141,12 +141,12 @@ fn only_what_is_one_statement_goes_without_a_transaction() {
              BEGIN SELECT RAISE(ABORT, 'poisoned'); END",
         )
         .unwrap();
-    let set = |key| Effect::Set {
+    let set = |key: &'static str| Effect::Set {
         of: Place {
             conversation: 1,
             person: 0,
         },
-        key,
+        key: key.into(),
         value: Some(String::new()),
     };
     let both = ending(vec![set("good"), set("bad")]);

@@ -1,0 +1,221 @@
+//! Who is heard: the sender's standing, and what the conversation's policy takes from him.
+//!
+//! Owns the checks in front of every turn, as they hold when the turn runs. What a command or tool needs
+//! besides is decided where it runs. A refusal ends the turn with its reason; nothing is dropped unseen.
+
+use std::{num::NonZeroUsize, sync::Arc};
+
+use lru::LruCache;
+use parking_lot::Mutex;
+use weirgate_sdk::{Segment, UserKey};
+
+use super::{
+    Agent,
+    ending::Ending,
+    turn::{Input, Turn},
+};
+use crate::{
+    clock::Tick,
+    i18n::rights::Rights,
+    permission::{
+        Actor, AuditEvent, BuiltIn, Capability, Denial, Scope, Standing, decide,
+        policy::ConversationRules,
+        standing::{Known, standing},
+    },
+    reason::Reason,
+    schedule::bucket::{Gcra, Rate},
+    store::{Body, StoreError},
+};
+
+/// How many people are remembered for each limit. Whoever falls out begins anew.
+const REMEMBERED: NonZeroUsize = NonZeroUsize::new(4_096).expect("not zero");
+/// How often a person is told that he may not: now and then, so that nobody makes the bot talk.
+const TOLD: Rate = Rate {
+    per_second: 0.05,
+    burst: 5,
+};
+
+/// What people did lately.
+pub(super) struct Lately {
+    told: Mutex<LruCache<(i64, i64), Gcra>>,
+    messages: Mutex<LruCache<(i64, i64), Gcra>>,
+    commands: Mutex<LruCache<(i64, i64), Gcra>>,
+}
+
+impl Default for Lately {
+    fn default() -> Self {
+        Self {
+            told: Mutex::new(LruCache::new(REMEMBERED)),
+            messages: Mutex::new(LruCache::new(REMEMBERED)),
+            commands: Mutex::new(LruCache::new(REMEMBERED)),
+        }
+    }
+}
+
+/// What is recorded when a message is not answered for want of a right.
+const MESSAGE: (AuditEvent, String) = (AuditEvent::PermissionDenied, String::new());
+
+type Buckets = Mutex<LruCache<(i64, i64), Gcra>>;
+
+fn take(buckets: &Buckets, whose: (i64, i64), rate: Rate, count: u32, now: Tick) -> bool {
+    let mut buckets = buckets.lock();
+    let bucket = buckets.get_or_insert_mut(whose, Gcra::default);
+    bucket.take(rate, count, now)
+}
+
+/// So many in a minute.
+fn per_minute(most: u32) -> Rate {
+    Rate {
+        per_second: f64::from(most) / 60.0,
+        burst: most,
+    }
+}
+
+impl Agent {
+    /// The sender of a turn with his rights, as they are now, and the rules of the conversation.
+    pub(super) async fn actor(
+        &self,
+        input: &Input,
+        person: &UserKey,
+        body: &Body,
+    ) -> Result<(Actor, Arc<ConversationRules>), StoreError> {
+        let directory = &self.desk.directory;
+        let rules = directory.rules(input.conversation).await?;
+        // A right that was taken away is gone at once, also for a turn that began before.
+        let settings = self.rules.get();
+        let Standing { role, global_owner } = standing(
+            &Known {
+                user: person,
+                kind: body.kind,
+                platform_role: body.role,
+                claimed: directory.is_claimed_by(person).await?,
+                grant: rules.grants.get(person.id.as_str()),
+                policy: &rules.policy,
+                now: self.clock.now(),
+            },
+            &settings.settings.permissions,
+        );
+        let actor = Actor {
+            person: input.person,
+            role,
+            global_owner,
+        };
+        Ok((actor, rules))
+    }
+
+    /// Why the messages of a turn are not answered by the model, if so.
+    pub(super) fn not_heard(&self, input: &Input, turn: &Turn) -> Option<Ending> {
+        let here = Scope::Conversation(input.conversation);
+        let need = |capability| decide(&turn.actor, capability, here, self.clock.now()).err();
+        if let Some(denial) = need(Capability::SEND_MESSAGE) {
+            return Some(self.denied(input, turn, denial, MESSAGE));
+        }
+        let policy = &turn.rules.policy;
+        let has_media = turn.bodies.iter().any(has_media);
+        if has_media && let Some(denial) = need(Capability::SEND_MEDIA) {
+            return Some(self.denied(input, turn, denial, MESSAGE));
+        }
+        if !policy.allow_ai_responses {
+            // The people there chose so; a notice for each message would be worse than an answer.
+            return Some(Ending::failed(String::new(), Reason::AnswersOff));
+        }
+        if has_media && !policy.allow_media {
+            return Some(self.refused(input, turn, &Rights::MediaOff, Reason::MediaOff));
+        }
+        let longest = policy.max_message_length;
+        let most = longest.map_or(usize::MAX, |most| {
+            usize::try_from(most).unwrap_or(usize::MAX)
+        });
+        if turn.bodies.iter().any(|body| length(body) > most) {
+            let text = Rights::TooLong { most };
+            return Some(self.refused(input, turn, &text, Reason::TooLarge));
+        }
+        let most = policy.max_messages_per_minute?;
+        let count = u32::try_from(turn.bodies.len())
+            .unwrap_or(u32::MAX)
+            .min(most);
+        let whose = (input.conversation, input.person);
+        let now = self.clock.tick();
+        if take(&self.lately.messages, whose, per_minute(most), count, now) {
+            return None;
+        }
+        let text = Rights::TooManyMessages { most };
+        Some(self.refused(input, turn, &text, Reason::TooMany))
+    }
+
+    /// Why a command is not taken, whatever its own needs are.
+    pub(super) fn command_not_taken(&self, input: &Input, turn: &Turn) -> Option<Ending> {
+        let moderates = turn
+            .actor
+            .role
+            .capabilities()
+            .contains(Capability::MANAGE_MEMBER);
+        let policy = &turn.rules.policy;
+        if moderates {
+            return None;
+        }
+        if !policy.allow_commands {
+            return Some(self.refused(input, turn, &Rights::CommandsOff, Reason::CommandsOff));
+        }
+        let most = policy.max_commands_per_minute?;
+        let whose = (input.conversation, input.person);
+        let now = self.clock.tick();
+        if take(&self.lately.commands, whose, per_minute(most), 1, now) {
+            return None;
+        }
+        let text = Rights::TooManyCommands { most };
+        Some(self.refused(input, turn, &text, Reason::TooMany))
+    }
+
+    /// The end of a turn whose sender lacks a right: recorded, and told unless he was told just now.
+    pub(super) fn denied(
+        &self,
+        input: &Input,
+        turn: &Turn,
+        denial: Denial,
+        (event, target): (AuditEvent, String),
+    ) -> Ending {
+        let blocked = turn.actor.role.is(BuiltIn::Blocked);
+        let reason = if blocked {
+            Reason::Blocked
+        } else {
+            Reason::PermissionDenied
+        };
+        let text = Rights::Lacks(denial.missing());
+        let mut ending = self.refused(input, turn, &text, reason);
+        if !ending.text.is_empty() {
+            // One record for each time that he was told keeps the log readable in a flood.
+            let record = denial.record(event, target, input.turn);
+            ending.effects.push(record.into());
+        }
+        ending
+    }
+
+    /// The end of a turn that is refused; without a text if the person was told often enough just now.
+    pub(super) fn refused(
+        &self,
+        input: &Input,
+        turn: &Turn,
+        text: &Rights,
+        reason: Reason,
+    ) -> Ending {
+        let whose = (input.conversation, input.person);
+        let told = take(&self.lately.told, whose, TOLD, 1, self.clock.tick());
+        let text = if told {
+            text.render(turn.language)
+        } else {
+            String::new()
+        };
+        Ending::failed(text, reason)
+    }
+}
+
+fn has_media(body: &Body) -> bool {
+    let mut segments = body.segments.iter();
+    segments.any(|segment| matches!(segment, Segment::Attachment(_)))
+}
+
+/// The sender's own words, in characters.
+fn length(body: &Body) -> usize {
+    crate::inbound::body::own_text(body).chars().count()
+}

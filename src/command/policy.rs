@@ -1,0 +1,140 @@
+//! /policy: shows and sets what a conversation says about permissions.
+//!
+//! Owns the syntax; the keys and their values are those of [`crate::permission::policy`].
+
+use async_trait::async_trait;
+
+use super::{Call, Command, Desk, Done, Site, Spec, When};
+use crate::{
+    i18n::{About, rights::Rights},
+    permission::{
+        AuditEvent, Capability, Level, Scope,
+        policy::{BadPolicy, KEYS, Policy},
+    },
+    reason::Reason,
+    store::{Effect, Place, StoreError},
+};
+
+/// /policy
+#[derive(Debug)]
+pub struct PolicyCommand;
+
+static SPEC: Spec = Spec {
+    name: "policy",
+    aliases: &[],
+    about: About::Policy,
+    level: Level::Owner,
+    when: When::InOrder,
+};
+
+/// A word that takes a key back to its default.
+const RESET: &str = "reset";
+
+#[async_trait]
+impl Command for PolicyCommand {
+    fn spec(&self) -> &'static Spec {
+        &SPEC
+    }
+
+    fn needs(&self, arguments: &str, site: Site) -> (Capability, Scope) {
+        let here = Scope::Conversation(site.conversation);
+        // Whoever moderates may read what he has to enforce.
+        let capability = if arguments.split_whitespace().nth(1).is_none() {
+            Level::Admin.capability()
+        } else {
+            Capability::SEND_COMMAND | Capability::MANAGE_CONFIG
+        };
+        (capability, here)
+    }
+
+    async fn run(&self, call: Call<'_>, desk: &Desk) -> Result<Done, StoreError> {
+        let rules = desk.directory.rules(call.site.conversation).await?;
+        let mut words = call.arguments.splitn(2, char::is_whitespace);
+        let (key, value) = (words.next().unwrap_or_default(), words.next());
+        if key.is_empty() {
+            return Ok(Done::text(show(&rules.policy, &KEYS, call.language)));
+        }
+        let key = key.to_ascii_lowercase();
+        let Some(known) = KEYS.into_iter().find(|known| *known == key) else {
+            let text = Rights::NoPolicy {
+                given: key.chars().take(40).collect(),
+                keys: KEYS.join(", "),
+            };
+            return Ok(refuse(&text, &call));
+        };
+        let Some(value) = value.map(str::trim) else {
+            return Ok(Done::text(show(&rules.policy, &[known], call.language)));
+        };
+        let permissions = desk.rules.get().settings.permissions.clone();
+        let mut policy = rules.policy.clone();
+        let reset = value.eq_ignore_ascii_case(RESET);
+        let default = Policy::default().get(known).unwrap_or_default();
+        let set = if reset && known == "default_role" {
+            policy.default_role = None;
+            Ok(())
+        } else {
+            let value = if reset { default.as_str() } else { value };
+            policy.set(known, value, |name| permissions.roles.get(name).is_some())
+        };
+        if let Err(bad) = set {
+            let given = value.chars().take(40).collect();
+            let text = match bad {
+                BadPolicy::Value(possible) => Rights::BadPolicy { given, possible },
+                BadPolicy::Key => Rights::NoPolicy {
+                    given,
+                    keys: KEYS.join(", "),
+                },
+            };
+            return Ok(refuse(&text, &call));
+        }
+        if shuts_out(&policy, &call) {
+            return Ok(refuse(&Rights::ShutsYouOut, &call));
+        }
+        Ok(changed(call, known, &policy, reset))
+    }
+}
+
+fn changed(call: Call<'_>, key: &str, policy: &Policy, reset: bool) -> Done {
+    let value = policy.get(key).unwrap_or_default();
+    let text = Rights::PolicySet {
+        key: key.to_owned(),
+        value: value.clone(),
+    };
+    let mut done = Done::text(text.render(call.language));
+    let target = format!("{key} = {value}");
+    done.effects.push(Effect::Set {
+        of: Place {
+            conversation: call.site.conversation,
+            person: 0,
+        },
+        key: Policy::key(key).into(),
+        value: (!reset).then_some(value),
+    });
+    let record = call
+        .proof
+        .record(AuditEvent::PolicyChanged, target, call.turn);
+    done.effects.push(record.into());
+    done
+}
+
+/// Whether the caller would not be heard any more. An owner of the gateway always is.
+fn shuts_out(policy: &Policy, call: &Call<'_>) -> bool {
+    let id = call.person.id.as_str();
+    let listed = |list: &[String]| list.iter().any(|other| other == id);
+    let off = !policy.whitelist.is_empty() && !listed(&policy.whitelist);
+    !call.actor.global_owner && (off || listed(&policy.blacklist))
+}
+
+fn show(policy: &Policy, keys: &[&str], language: crate::i18n::Language) -> String {
+    let line = |key: &&str| Some(format!("{key}: {}", policy.get(key)?));
+    let lines: Vec<String> = keys.iter().filter_map(line).collect();
+    let lines = lines.join("\n");
+    Rights::Policy { lines }.render(language)
+}
+
+fn refuse(text: &Rights, call: &Call<'_>) -> Done {
+    Done {
+        refused: Some(Reason::BadArguments),
+        ..Done::text(text.render(call.language))
+    }
+}

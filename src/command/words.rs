@@ -1,0 +1,256 @@
+//! The words behind a command: texts and mentioned people, in order, and durations among them.
+//!
+//! Owns how arguments are taken apart, and who is meant by them. A mention counts by the id that the
+//! platform gave, never by the name that is shown. Pure.
+
+use std::time::Duration;
+
+use weirgate_sdk::{Segment, UserId};
+
+use crate::store::Body;
+
+/// The longest time that can be written, ten years.
+const LONGEST: Duration = Duration::from_secs(10 * 365 * 86_400);
+/// The longest id in bytes that is taken for one.
+const LONGEST_ID: usize = 128;
+
+/// One word.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Word {
+    /// A text without white space.
+    Text(String),
+    /// A person was mentioned.
+    Person {
+        /// His id.
+        id: UserId,
+        /// The name that was shown.
+        name: String,
+    },
+}
+
+/// Who is meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Person {
+    /// His id on the platform.
+    pub id: UserId,
+    /// How to call him: the name that the mention showed, or the id.
+    pub shown: String,
+}
+
+/// The words behind a command's name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Words {
+    words: std::collections::VecDeque<Word>,
+    answered: Option<UserId>,
+}
+
+impl Words {
+    /// The words of a message, without the command's name and whatever stands before it.
+    #[must_use]
+    pub fn of(body: &Body) -> Self {
+        let mut words = std::collections::VecDeque::new();
+        let mut name_passed = false;
+        let mut texts = |text: &str, words: &mut std::collections::VecDeque<Word>| {
+            for word in text.split_whitespace() {
+                if std::mem::replace(&mut name_passed, true) {
+                    words.push_back(Word::Text(word.to_owned()));
+                }
+            }
+        };
+        texts(&body.text, &mut words);
+        for segment in &body.segments {
+            match segment {
+                Segment::Text(text) => texts(text, &mut words),
+                // The bot's own mention has no name.
+                Segment::Mention { user, name } if !name.is_empty() => {
+                    words.push_back(Word::Person {
+                        id: user.clone(),
+                        name: name.clone(),
+                    });
+                }
+                _ => {}
+            }
+        }
+        Self {
+            words,
+            answered: body.reply_author.as_deref().map(UserId::from),
+        }
+    }
+
+    /// The next word, if it is a text.
+    pub fn text(&mut self) -> Option<String> {
+        match self.words.front()? {
+            Word::Text(_) => match self.words.pop_front()? {
+                Word::Text(text) => Some(text),
+                Word::Person { .. } => None,
+            },
+            Word::Person { .. } => None,
+        }
+    }
+
+    /// The person that is meant: mentioned anywhere, or else written as an id in front, or else the author
+    /// of the message that is answered. Is taken from the words. `looks_like_id` knows the platform's ids.
+    pub fn person(&mut self, looks_like_id: impl Fn(&str) -> bool) -> Option<Person> {
+        let mentioned = |word: &Word| matches!(word, Word::Person { .. });
+        if let Some(at) = self.words.iter().position(mentioned) {
+            return match self.words.remove(at)? {
+                Word::Person { id, name } => Some(Person { id, shown: name }),
+                Word::Text(_) => None,
+            };
+        }
+        let written = match self.words.front() {
+            Some(Word::Text(text)) => {
+                let id = text.trim_start_matches('@');
+                (id.len() <= LONGEST_ID && looks_like_id(id)).then(|| id.to_owned())
+            }
+            _ => None,
+        };
+        if let Some(id) = written {
+            self.words.pop_front();
+            let id = id.strip_prefix("id:").unwrap_or(&id).to_owned();
+            return Some(Person {
+                id: UserId::from(id.as_str()),
+                shown: id,
+            });
+        }
+        let id = self.answered.clone()?;
+        let shown = id.as_str().to_owned();
+        Some(Person { id, shown })
+    }
+
+    /// What is left, as one text.
+    #[must_use]
+    pub fn rest(&self) -> String {
+        let texts = self.words.iter().map(|word| match word {
+            Word::Text(text) => text.clone(),
+            Word::Person { name, .. } => format!("@{name}"),
+        });
+        texts.collect::<Vec<_>>().join(" ")
+    }
+
+    /// Whether nothing is left.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+}
+
+/// Whether a word is taken for the id of a user: the platforms' are numbers of five digits and more, and
+/// anything may be written as `id:…`, which is then without its mark.
+#[must_use]
+pub fn looks_like_id(word: &str) -> bool {
+    let digits = word.bytes().all(|byte| byte.is_ascii_digit());
+    word.starts_with("id:") && word.len() > 3 || digits && (5..=20).contains(&word.len())
+}
+
+/// Reads a time such as `90s`, `10m`, `2h`, `7d`, `1w`, also in Chinese (`10分钟`, `2小时`, `7天`).
+#[must_use]
+pub fn duration(text: &str) -> Option<Duration> {
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let (count, unit) = text.split_at_checked(digits)?;
+    let seconds: u64 = match unit.to_ascii_lowercase().as_str() {
+        "s" | "sec" | "秒" => 1,
+        "m" | "min" | "分" | "分钟" => 60,
+        "h" | "hour" | "时" | "小时" => 3_600,
+        "d" | "day" | "天" => 86_400,
+        "w" | "week" | "周" => 7 * 86_400,
+        _ => return None,
+    };
+    let count: u64 = count.parse().ok()?;
+    let time = Duration::from_secs(count.checked_mul(seconds)?);
+    (!time.is_zero() && time <= LONGEST).then_some(time)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn body(segments: Vec<Segment>) -> Body {
+        Body {
+            message: "1".into(),
+            name: "Ann".into(),
+            text: String::new(),
+            segments,
+            group: true,
+            role: weirgate_sdk::PlatformRole::Member,
+            kind: weirgate_sdk::SenderKind::Person,
+            reply_to: None,
+            reply_author: None,
+            reply_context: None,
+            too_large: false,
+        }
+    }
+
+    fn mention(id: &str, name: &str) -> Segment {
+        Segment::Mention {
+            user: id.into(),
+            name: name.into(),
+        }
+    }
+
+    fn number(text: &str) -> bool {
+        !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+    }
+
+    #[test]
+    fn people_are_found_by_mention_then_id_then_answer() {
+        let mut words = Words::of(&body(vec![
+            mention("9", ""),
+            Segment::Text(" /mute 10m ".into()),
+            mention("7", "Bob the builder"),
+            Segment::Text(" spam".into()),
+        ]));
+        let bob = words.person(number).expect("a person");
+        assert_eq!(
+            (bob.id.as_str(), bob.shown.as_str()),
+            ("7", "Bob the builder")
+        );
+        assert_eq!(words.text().as_deref(), Some("10m"));
+        assert_eq!(words.rest(), "spam");
+
+        let mut words = Words::of(&body(vec![Segment::Text("/kick 42 he spams".into())]));
+        assert_eq!(words.person(number).expect("a person").id.as_str(), "42");
+        assert_eq!(words.rest(), "he spams");
+
+        let mut answer = body(vec![Segment::Text("/kick for spam".into())]);
+        answer.reply_author = Some("8".into());
+        let mut words = Words::of(&answer);
+        assert_eq!(words.person(number).expect("a person").id.as_str(), "8");
+        assert_eq!(words.rest(), "for spam");
+    }
+
+    #[test]
+    fn a_name_that_is_only_written_is_nobody() {
+        let mut words = Words::of(&body(vec![Segment::Text("/kick @Bob".into())]));
+        assert_eq!(words.person(number), None);
+        assert_eq!(words.rest(), "@Bob");
+    }
+
+    #[test]
+    fn times_are_read_in_both_languages() {
+        let cases = [
+            ("90s", 90),
+            ("10m", 600),
+            ("2h", 7_200),
+            ("7d", 604_800),
+            ("10分钟", 600),
+            ("3天", 259_200),
+        ];
+        for (text, seconds) in cases {
+            assert_eq!(duration(text), Some(Duration::from_secs(seconds)), "{text}");
+        }
+        for text in [
+            "",
+            "10",
+            "m",
+            "0m",
+            "-1h",
+            "1.5h",
+            "99999999999999999999d",
+            "9999w",
+            "1y",
+        ] {
+            assert_eq!(duration(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! The order in which a role is found.
+
+use super::*;
+
+struct Case {
+    user: UserKey,
+    kind: SenderKind,
+    platform_role: PlatformRole,
+    claimed: bool,
+    grant: Option<Grant>,
+    policy: Policy,
+    rules: Permissions,
+}
+
+fn case(id: &str) -> Case {
+    Case {
+        user: UserKey {
+            platform: "p".into(),
+            realm: "".into(),
+            id: id.into(),
+        },
+        kind: SenderKind::Person,
+        platform_role: PlatformRole::Member,
+        claimed: false,
+        grant: None,
+        policy: Policy::default(),
+        rules: Permissions {
+            owners: vec![("p".to_owned(), "1".to_owned())],
+            ..Permissions::default()
+        },
+    }
+}
+
+impl Case {
+    fn stands(&self) -> (String, bool) {
+        let known = Known {
+            user: &self.user,
+            kind: self.kind,
+            platform_role: self.platform_role,
+            claimed: self.claimed,
+            grant: self.grant.as_ref(),
+            policy: &self.policy,
+            now: 10,
+        };
+        let found = standing(&known, &self.rules);
+        (found.role.name().to_owned(), found.global_owner)
+    }
+
+    fn is(&self, role: &str) {
+        assert_eq!(self.stands(), (role.to_owned(), false));
+    }
+}
+
+#[test]
+fn owners_of_the_gateway_come_before_everything() {
+    let mut owner = case("1");
+    owner.policy.blacklist = vec!["1".into()];
+    owner.grant = Some(Grant::new("blocked", None, 0));
+    assert_eq!(owner.stands(), ("owner".to_owned(), true));
+    let mut claimed = case("2");
+    claimed.claimed = true;
+    assert_eq!(claimed.stands(), ("owner".to_owned(), true));
+    // The same id on another platform is somebody else.
+    let mut other = case("1");
+    other.user.platform = "q".into();
+    other.is("member");
+    // Nobody speaks for an owner behind a channel.
+    let mut channel = case("1");
+    channel.kind = SenderKind::Channel;
+    channel.is("guest");
+}
+
+#[test]
+fn lists_then_grants_then_the_platform_then_defaults() {
+    let mut person = case("2");
+    person.is("member");
+    person.rules.default_role = "guest".into();
+    person.is("guest");
+    person.policy.default_role = Some("member".into());
+    person.is("member");
+    person.platform_role = PlatformRole::Admin;
+    person.is("admin");
+    person.platform_role = PlatformRole::Owner;
+    person.is("owner");
+    person.rules.platform_roles = false;
+    person.is("member");
+    person.rules.platform_roles = true;
+    person.grant = Some(Grant::new("guest", None, 0));
+    person.is("guest");
+    person.policy.whitelist = vec!["3".into()];
+    person.is("blocked");
+    person.policy.whitelist.push("2".into());
+    person.is("guest");
+    person.policy.blacklist = vec!["2".into()];
+    person.is("blocked");
+}
+
+#[test]
+fn what_ran_out_or_is_gone_gives_nothing() {
+    let mut person = case("2");
+    person.grant = Some(Grant {
+        role: "admin".into(),
+        until: Some(10),
+    });
+    person.is("member");
+    person.grant = Some(Grant::new("no-such-role", None, 0));
+    person.is("guest");
+    person.grant = None;
+    person.policy.default_role = Some("no-such-role".into());
+    person.is("member");
+}
+
+#[test]
+fn nobody_in_person_is_a_guest_unless_the_conversation_trusts_the_platform() {
+    let mut anonymous = case("2");
+    anonymous.kind = SenderKind::Anonymous;
+    anonymous.platform_role = PlatformRole::Admin;
+    anonymous.is("guest");
+    anonymous.policy.anonymous_admins = true;
+    anonymous.is("admin");
+    anonymous.kind = SenderKind::Channel;
+    anonymous.is("guest");
+}
+
+#[test]
+fn a_policy_takes_from_guests_alone() {
+    let mut guest = case("2");
+    guest.rules.default_role = "guest".into();
+    guest.policy.allow_guest_send = false;
+    let known = |case: &Case| {
+        let known = Known {
+            user: &case.user,
+            kind: case.kind,
+            platform_role: case.platform_role,
+            claimed: false,
+            grant: None,
+            policy: &case.policy,
+            now: 10,
+        };
+        standing(&known, &case.rules).role.capabilities()
+    };
+    assert_eq!(known(&guest), Capability::READ);
+    guest.policy.allow_guest_read = false;
+    assert_eq!(known(&guest), Capability::empty());
+    guest.rules.default_role = "member".into();
+    assert_eq!(known(&guest).bits(), 0o570);
+}
