@@ -10,6 +10,7 @@ mod operate;
 pub mod postgres;
 pub mod record;
 pub mod sqlite;
+pub mod transfer;
 
 use std::{sync::Arc, time::Duration};
 

@@ -6,6 +6,7 @@
 mod connect;
 mod error;
 mod fate;
+pub(super) mod import;
 mod listing;
 mod migrate;
 mod names;

@@ -6,6 +6,7 @@
 pub(super) mod code;
 pub mod copy;
 mod effect;
+pub(super) mod export;
 pub(super) mod fate;
 mod folder;
 mod ids;

@@ -5,6 +5,7 @@ mod copies;
 mod doctor;
 mod init;
 mod lists;
+mod migrate;
 mod socket;
 
 use serde_json::Value;

@@ -131,7 +131,7 @@ pub fn backup(from: &Path, into: &Path) -> Result<Copied, CopyError> {
     })
 }
 
-fn read_only(path: &Path) -> rusqlite::Result<Connection> {
+pub(super) fn read_only(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(BUSY)?;
@@ -258,7 +258,7 @@ fn integrity(connection: &Connection) -> rusqlite::Result<Option<String>> {
 }
 
 /// The version of the schema; `None` if it is not ours at all.
-fn version(connection: &Connection) -> rusqlite::Result<Option<i64>> {
+pub(super) fn version(connection: &Connection) -> rusqlite::Result<Option<i64>> {
     let ours: i64 = connection.query_row(
         "SELECT count(*) FROM sqlite_master WHERE name IN ('_sqlx_migrations', 'meta', 'inbox', 'outbox')",
         [],
