@@ -7,6 +7,7 @@ mod init;
 mod lists;
 mod migrate;
 mod socket;
+mod terminal;
 
 use serde_json::Value;
 
