@@ -394,3 +394,26 @@ fn newest(connection: &Connection) -> Option<i64> {
         .ok()
         .flatten()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_statement_is_given_up_as_soon_as_it_is_enough() {
+        let connection = Connection::open_in_memory().unwrap();
+        let count = |to: u64| {
+            let sql =
+                "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
+                       SELECT count(*) FROM n";
+            connection.query_row(sql, [i64::try_from(to).unwrap()], |row| {
+                row.get::<_, i64>(0)
+            })
+        };
+        // It would take years.
+        let (counted, given_up) = watched(&connection, |_| true, || count(1 << 50));
+        assert!(counted.is_err() && given_up);
+        let (counted, given_up) = watched(&connection, |_| false, || count(1000));
+        assert_eq!((counted, given_up), (Ok(1000), false));
+    }
+}
