@@ -9,6 +9,7 @@ pub mod failpoint;
 mod operate;
 pub mod postgres;
 pub mod record;
+mod row;
 pub mod sqlite;
 pub mod transfer;
 
