@@ -19,7 +19,9 @@ use futures_util::FutureExt;
 use tokio::task::JoinSet;
 use weirgate_sdk::{Adapter, AdapterError, Connection, Ingress, Stopper};
 
-pub use build::{Startup, adapters_to_check, chat_models_to_check, open_store, server_options};
+pub use build::{
+    Startup, adapters_to_check, chat_models_to_check, open_store, server_options, store_on_server,
+};
 pub use error::StartError;
 
 use self::{

@@ -8,6 +8,7 @@ mod doctor;
 mod healthcheck;
 mod init;
 mod lists;
+mod migrate;
 mod run;
 mod schema;
 mod shell;
@@ -75,6 +76,8 @@ enum Command {
         /// The copy.
         from: PathBuf,
     },
+    /// Move everything from a SQLite file into an empty PostgreSQL database; no gateway may run on either.
+    Migrate(migrate::Migrate),
     /// Print the completions of a shell.
     Completions {
         /// Which shell.
@@ -103,6 +106,7 @@ pub fn main() -> ExitCode {
         Command::Queue(command) => with(config, |tool| lists::queue(tool, command)),
         Command::Backup { to } => with(config, |tool| backup::backup(tool, &to)),
         Command::Restore { from } => with(config, |tool| backup::restore(tool, &from)),
+        Command::Migrate(arguments) => migrate::migrate(config.as_deref(), &arguments),
         Command::Dead(command) => with(config, |tool| lists::dead(tool, command)),
     }
 }

@@ -176,7 +176,7 @@ impl Config {
             file: None,
         };
         let read = Self {
-            secrets: [read.secrets, read.storage.secrets()].concat(),
+            secrets: [read.secrets, read.storage.database.secrets()].concat(),
             ..read
         };
         for section in NOT_AVAILABLE {

@@ -9,7 +9,9 @@ pub mod failpoint;
 mod operate;
 pub mod postgres;
 pub mod record;
+mod row;
 pub mod sqlite;
+pub mod transfer;
 
 use std::{sync::Arc, time::Duration};
 

@@ -33,7 +33,7 @@ use crate::{
     security::redact::Redactor,
     store::{
         Store,
-        config::{Database, Storage},
+        config::{Database, Durability, Storage},
         postgres::{self, PostgresStore},
         sqlite::{self, SqliteStore},
     },
@@ -263,6 +263,16 @@ pub fn server_options(config: &Config) -> Option<postgres::Options> {
         Database::Sqlite(_) => None,
         Database::Postgres(url) => Some(on_server(&config.storage, url)),
     }
+}
+
+/// How a store that moves to a server is written there: when it says that it is done, it is.
+#[must_use]
+pub fn store_on_server(url: &Secret) -> postgres::Options {
+    let storage = Storage {
+        durability: Durability::Full,
+        ..Storage::default()
+    };
+    on_server(&storage, url)
 }
 
 fn on_server(storage: &Storage, url: &Secret) -> postgres::Options {

@@ -1,9 +1,12 @@
 //! `weirgate run`: load, build, run, drain.
 
+mod notify;
+
 use std::{path::Path, process::ExitCode, time::Duration};
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+use self::notify::{Manager, State};
 use super::{complain, environment, say};
 use crate::{
     app::{App, Startup, adapters, log, reload::Source},
@@ -89,6 +92,7 @@ async fn serve(startup: Startup, logging: &Logging) -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
+    let manager = Manager::of(environment);
     let mut app = match App::start(startup).await {
         Ok(app) => app,
         Err(error) => {
@@ -100,6 +104,8 @@ async fn serve(startup: Startup, logging: &Logging) -> ExitCode {
     for address in app.greetings() {
         say(&address);
     }
+    manager.tell(State::Ready);
+    let mut beats = manager.beats();
     let mut summaries = tokio::time::interval(Duration::from_secs(60));
     let code = loop {
         tokio::select! {
@@ -110,14 +116,22 @@ async fn serve(startup: Startup, logging: &Logging) -> ExitCode {
             }
             Some(()) = hangup.recv() => app.reload(),
             _ = summaries.tick() => logging.summarise(),
+            _ = beats.tick() => manager.tell(State::Alive),
         }
     };
     tracing::info!("draining; a second signal ends at once");
-    tokio::select! {
-        () = app.drain() => code,
-        () = stop_signal(&mut term, &mut interrupt) => {
-            tracing::warn!("ended by a second signal; what is unfinished goes on at the next start");
-            ExitCode::FAILURE
+    manager.tell(State::Stopping);
+    let mut drain = std::pin::pin!(app.drain());
+    loop {
+        tokio::select! {
+            () = &mut drain => return code,
+            () = stop_signal(&mut term, &mut interrupt) => {
+                tracing::warn!(
+                    "ended by a second signal; what is unfinished goes on at the next start"
+                );
+                return ExitCode::FAILURE;
+            }
+            _ = beats.tick() => manager.tell(State::Alive),
         }
     }
 }

@@ -10,6 +10,8 @@ use std::{
     sync::Arc,
 };
 
+use weirgate_sdk::settings;
+
 use super::{complain, environment};
 use crate::{
     app::{adapters, open_store},
@@ -146,7 +148,12 @@ impl Way {
 
 /// A redactor for the secrets of a configuration.
 pub(super) fn redactor(config: &Config) -> Redactor {
-    let secrets = config.secrets.iter().map(|(path, secret)| Secret {
+    redactor_of(&config.secrets)
+}
+
+/// A redactor for secrets with their places.
+pub(super) fn redactor_of(secrets: &[(String, settings::Secret)]) -> Redactor {
+    let secrets = secrets.iter().map(|(path, secret)| Secret {
         name: path.clone(),
         value: secret.expose().to_owned(),
     });

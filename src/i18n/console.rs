@@ -106,6 +106,32 @@ pub enum Console<'a> {
         /// Where the one before is kept, if there was one.
         kept: Option<&'a Path>,
     },
+    /// There is no way between databases of these kinds.
+    NoSuchMove,
+    /// A table is on its way.
+    MovedTable {
+        /// Its name.
+        table: &'a str,
+        /// Its rows.
+        rows: u64,
+    },
+    /// Texts had a character that the target does not know.
+    MovedReplaced {
+        /// How many.
+        texts: u64,
+    },
+    /// Everything could be moved.
+    MoveRehearsed {
+        /// How many rows.
+        rows: u64,
+    },
+    /// Everything is moved.
+    Moved {
+        /// How many rows.
+        rows: u64,
+        /// Where they were.
+        from: &'a Path,
+    },
 }
 
 impl Console<'_> {

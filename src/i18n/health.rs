@@ -341,8 +341,12 @@ impl Reach {
             Self::Found { finding, runs } => match finding {
                 Finding::CanListen(_) => Level::Ok,
                 Finding::InUse(_) if *runs => Level::Ok,
-                Finding::InUse(_) | Finding::CannotListen { .. } => Level::Fail,
-                Finding::NoToken(_) => Level::Warn,
+                Finding::Reached { online: true, .. } => Level::Ok,
+                Finding::NoToken(_) | Finding::Reached { .. } => Level::Warn,
+                Finding::InUse(_)
+                | Finding::CannotListen { .. }
+                | Finding::TokenRefused { .. }
+                | Finding::NotReached { .. } => Level::Fail,
             },
         }
     }

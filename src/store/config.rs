@@ -98,32 +98,6 @@ impl Storage {
         read
     }
 
-    /// The secrets in the address that stand there by themselves, for the redactor: what a server says may
-    /// name one without the rest.
-    #[must_use]
-    pub fn secrets(&self) -> Vec<(String, Secret)> {
-        let Database::Postgres(url) = &self.database else {
-            return Vec::new();
-        };
-        let Ok(url) = reqwest::Url::parse(url.expose()) else {
-            return Vec::new();
-        };
-        let written = url.password().map(str::to_owned);
-        let decoded = written.as_deref().map(decoded);
-        let in_query = url
-            .query_pairs()
-            .filter(|(key, _)| key == "password")
-            .map(|(_, value)| value.into_owned());
-        let mut found: Vec<String> = in_query.chain(written).chain(decoded).collect();
-        found.sort();
-        found.dedup();
-        found
-            .into_iter()
-            .filter(|secret| !secret.is_empty())
-            .map(|secret| ("storage.url".to_owned(), Secret::new(secret)))
-            .collect()
-    }
-
     /// The database file; a server has none here.
     #[must_use]
     pub fn file(&self) -> Option<&Path> {
@@ -172,8 +146,6 @@ fn is_server(url: &str) -> bool {
 impl Database {
     /// Reads `url` or `url_file`. A server's address is a secret; it is never shown.
     fn read(fields: &mut Fields<'_>) -> Option<Self> {
-        const HINT: &str =
-            "write sqlite:///path/to/weirgate.db or postgres://user:password@host/name";
         let (here, file) = (fields.get("url"), fields.get("url_file"));
         let (setting, file) = match (here, file) {
             (Some(here), Some(file)) if here.describes() => {
@@ -190,43 +162,89 @@ impl Database {
             (None, None) => return None,
         };
         let word = if file { None } else { Some(setting.word()?) };
-        if word.is_none_or(is_server) {
-            let url = match word {
-                Some(_) => setting.secret()?,
-                None => setting.secret_file()?,
-            };
-            if !is_server(url.expose()) || reqwest::Url::parse(url.expose()).is_err() {
-                setting.invalid(
-                    "the address cannot be read",
-                    Some(
-                        "write postgres://user:password@host:5432/database, with special \
-                         characters of the password as %XX",
-                    ),
-                );
-                return None;
-            }
-            return Some(Self::Postgres(url));
+        let url = match word {
+            Some(word) if is_server(word) => setting.secret()?,
+            Some(word) => Secret::new(word.to_owned()),
+            None => setting.secret_file()?,
+        };
+        match Self::parse(url.expose()) {
+            Ok(Self::Sqlite(_)) if file => setting.invalid(UNREADABLE.what, Some(UNREADABLE.hint)),
+            Ok(database) => return Some(database),
+            Err(fault) => setting.invalid(fault.what, Some(fault.hint)),
         }
-        let url = word.unwrap_or_default();
+        None
+    }
+
+    /// Reads an address as `storage.url` takes it.
+    ///
+    /// # Errors
+    /// What is wrong with it. It is never quoted, because it may hold a password.
+    pub fn parse(url: &str) -> Result<Self, AddressFault> {
+        let fault = |what| Err(AddressFault { what, hint: FORMS });
+        if is_server(url) {
+            return match reqwest::Url::parse(url) {
+                Ok(_) => Ok(Self::Postgres(Secret::new(url.to_owned()))),
+                Err(_) => Err(UNREADABLE),
+            };
+        }
         let Some(rest) = url.strip_prefix("sqlite:") else {
-            setting.invalid(
-                "the address begins with neither sqlite: nor postgres://",
-                Some(HINT),
-            );
-            return None;
+            return fault("the address begins with neither sqlite: nor postgres://");
         };
         let rest = rest.strip_prefix("//").unwrap_or(rest);
         if rest.is_empty() || rest.ends_with('/') || rest.starts_with(':') {
-            setting.invalid("the address names no file", Some(HINT));
-            return None;
+            return fault("the address names no file");
         }
         if rest.contains(['?', '#']) {
-            setting.invalid("the address takes no parameters", Some(HINT));
-            return None;
+            return fault("the address takes no parameters");
         }
-        Some(Self::Sqlite(path(url)))
+        Ok(Self::Sqlite(path(url)))
+    }
+
+    /// The secrets in the address that stand there by themselves, for the redactor: what a server says may
+    /// name one without the rest.
+    #[must_use]
+    pub fn secrets(&self) -> Vec<(String, Secret)> {
+        let Self::Postgres(url) = self else {
+            return Vec::new();
+        };
+        let Ok(url) = reqwest::Url::parse(url.expose()) else {
+            return Vec::new();
+        };
+        let written = url.password().map(str::to_owned);
+        let decoded = written.as_deref().map(decoded);
+        let in_query = url
+            .query_pairs()
+            .filter(|(key, _)| key == "password")
+            .map(|(_, value)| value.into_owned());
+        let mut found: Vec<String> = in_query.chain(written).chain(decoded).collect();
+        found.sort();
+        found.dedup();
+        found
+            .into_iter()
+            .filter(|secret| !secret.is_empty())
+            .map(|secret| ("storage.url".to_owned(), Secret::new(secret)))
+            .collect()
     }
 }
+
+/// What is wrong with an address, and how one is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{what}\n  hint: {hint}")]
+pub struct AddressFault {
+    /// What is wrong.
+    pub what: &'static str,
+    /// How it is written.
+    pub hint: &'static str,
+}
+
+/// The forms of an address.
+const FORMS: &str = "write sqlite:///path/to/weirgate.db or postgres://user:password@host/name";
+/// The address of a server that is none.
+const UNREADABLE: AddressFault = AddressFault {
+    what: "the address cannot be read",
+    hint: "write postgres://user:password@host:5432/database, with special characters of the \
+           password as %XX",
+};
 
 impl Retention {
     fn read(mut fields: Fields<'_>) -> Self {

@@ -6,6 +6,7 @@
 mod connect;
 mod error;
 mod fate;
+pub(super) mod import;
 mod listing;
 mod migrate;
 mod names;
@@ -14,6 +15,7 @@ mod plan;
 mod question;
 mod read;
 mod session;
+mod size;
 mod statement;
 mod sweep;
 mod thread;
@@ -22,7 +24,10 @@ mod writer;
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use tokio::sync::{mpsc, oneshot};
+use tokio::{
+    sync::{mpsc, oneshot},
+    task::JoinSet,
+};
 use weirgate_sdk::{
     AccountName, ConversationKey, Cursor, Platform, ThreadId, UserKey, settings::Secret,
 };
@@ -65,6 +70,8 @@ pub struct PostgresStore {
     now: fn() -> i64,
     process: i64,
     secret: [u8; 32],
+    /// Ends with the store.
+    _size: JoinSet<()>,
 }
 
 /// Whether a database lets us in, and whether a gateway has it in use. Changes nothing.
@@ -94,7 +101,10 @@ impl PostgresStore {
         let readers = Readers::new(address.readers(options.readers));
         let now = options.now;
         let (thread, (process, secret)) = Thread::start(options, address).await?;
+        let mut size = JoinSet::new();
+        size.spawn(size::watch(readers.clone()));
         Ok(Arc::new(Self {
+            _size: size,
             thread,
             readers,
             now,

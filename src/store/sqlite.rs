@@ -6,7 +6,8 @@
 pub(super) mod code;
 pub mod copy;
 mod effect;
-pub(super) mod fate;
+pub(super) mod export;
+mod fate;
 mod folder;
 mod ids;
 mod listing;
@@ -15,7 +16,7 @@ mod names;
 pub(super) mod operate;
 pub(super) mod operation;
 pub(super) mod outcome;
-pub(super) mod question;
+mod question;
 mod read;
 mod sweep;
 mod thread;

@@ -193,6 +193,11 @@ impl Gateway {
     /// Starts the process and waits until it is ready.
     pub async fn up(&mut self) {
         self.spawn();
+        self.ready().await;
+    }
+
+    /// Waits until a started process is ready.
+    pub async fn ready(&mut self) {
         let started = Instant::now();
         loop {
             if self.is_ready().await {

@@ -3,6 +3,7 @@
 //! Owns the schemas and takes each away with its owner. `WEIRGATE_TEST_POSTGRES` may name another server,
 //! as `postgres://user:password@host:port`.
 
+pub mod encrypted;
 pub mod proxy;
 mod server;
 

@@ -1,6 +1,7 @@
 //! Starting: with nothing, with a broken configuration, beside another process; and what probes see.
 
 mod probes;
+mod service;
 
 use std::{os::unix::fs::PermissionsExt as _, process::Output};
 

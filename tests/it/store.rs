@@ -4,6 +4,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails where its setup fails")]
 
+mod encrypted;
 mod journal;
 mod memory;
 mod model;

@@ -5,7 +5,9 @@ mod copies;
 mod doctor;
 mod init;
 mod lists;
+mod migrate;
 mod socket;
+mod terminal;
 
 use serde_json::Value;
 

@@ -21,6 +21,7 @@ use crate::{
     onebot::{
         CALLS_LIMIT, CLOSE_LIMIT,
         call::{Answer, Calls},
+        dial::TOKEN_REFUSED,
         door::Place,
         forward,
         http::{self, Http, call::HttpCalls, post},
@@ -301,16 +302,25 @@ impl Adapter for Qq {
     }
 
     async fn check(&self) -> Vec<Finding> {
-        // What is not reached by listening is looked at when it is reached.
-        let settings = &self.shared.settings;
-        let Transport::Reverse { listen } = settings.transport else {
-            return Vec::new();
+        let shared = &self.shared;
+        let (url, found) = match &shared.settings.transport {
+            Transport::Reverse { listen } => {
+                let open = shared.settings.token.is_none();
+                let open = open.then_some(Finding::NoToken(*listen));
+                return std::iter::once(Finding::listen(*listen))
+                    .chain(open)
+                    .collect();
+            }
+            Transport::Forward { url } => {
+                let found = forward::look(shared, url).await;
+                (url, found.map(|bot| (bot, true)))
+            }
+            Transport::Http { url, .. } => match &shared.http {
+                Some(http) => (url, http::probe(shared, http).await),
+                None => (url, Err(shared.fault.clone().unwrap_or_default())),
+            },
         };
-        let mut findings = vec![Finding::listen(listen)];
-        if settings.token.is_none() {
-            findings.push(Finding::NoToken(listen));
-        }
-        findings
+        vec![finding(url.clone(), found)]
     }
 
     async fn send(&self, outgoing: Outgoing) -> Result<Sent, SendError> {
@@ -328,5 +338,18 @@ impl Adapter for Qq {
                 .remember(&outgoing.conversation.conversation, message.as_str());
         }
         result
+    }
+}
+
+/// What a look at the implementation came to.
+fn finding(address: String, found: Result<(String, bool), String>) -> Finding {
+    match found {
+        Ok((bot, online)) => Finding::Reached {
+            address,
+            bot,
+            online,
+        },
+        Err(error) if error.starts_with(TOKEN_REFUSED) => Finding::TokenRefused { address },
+        Err(error) => Finding::NotReached { address, error },
     }
 }

@@ -20,6 +20,27 @@ pub enum Finding {
     },
     /// Whoever reaches the address is believed: no token is set.
     NoToken(SocketAddr),
+    /// The other side was reached, and says for whom it speaks.
+    Reached {
+        /// Its address, without secrets.
+        address: String,
+        /// The bot's id on the platform.
+        bot: String,
+        /// The bot is logged in, as far as the other side tells.
+        online: bool,
+    },
+    /// The other side was reached and does not take the token.
+    TokenRefused {
+        /// Its address, without secrets.
+        address: String,
+    },
+    /// The other side was not reached, or is not what it should be.
+    NotReached {
+        /// Its address, without secrets.
+        address: String,
+        /// Why, in one short line without secrets.
+        error: String,
+    },
 }
 
 impl Finding {

@@ -48,6 +48,24 @@ pub(super) fn render(text: &Console<'_>) -> String {
                 path.display()
             )
         }
+        Console::NoSuchMove => {
+            "a store moves from SQLite to PostgreSQL only: --from sqlite:///path/to/weirgate.db --to \
+             postgres://user@host/name"
+                .to_owned()
+        }
+        Console::MovedTable { table, rows } => format!("{table:<14}{rows:>12}"),
+        Console::MovedReplaced { texts } => format!(
+            "{texts} texts had the character NUL, which PostgreSQL cannot hold: it is U+FFFD in them now"
+        ),
+        Console::MoveRehearsed { rows } => {
+            format!("{rows} rows arrived, were counted, and were taken back: this was a rehearsal")
+        }
+        Console::Moved { rows, from } => format!(
+            "{rows} rows have arrived and were counted. Set storage.url to the new address and start the \
+             gateway. {} is what it was: keep it as a copy, and let no gateway run on it any more, or what \
+             waits in it is answered a second time.",
+            from.display()
+        ),
     }
 }
 

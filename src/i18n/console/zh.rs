@@ -45,6 +45,23 @@ pub(super) fn render(text: &Console<'_>) -> String {
                 path.display()
             )
         }
+        Console::NoSuchMove => {
+            "只能从 SQLite 迁移到 PostgreSQL：--from sqlite:///path/to/weirgate.db --to \
+             postgres://user@host/name"
+                .to_owned()
+        }
+        Console::MovedTable { table, rows } => format!("{table:<14}{rows:>12}"),
+        Console::MovedReplaced { texts } => {
+            format!("{texts} 段文本含有 PostgreSQL 无法保存的 NUL 字符，已替换为 U+FFFD")
+        }
+        Console::MoveRehearsed { rows } => {
+            format!("{rows} 行已写入、核对数目并撤回：这只是演练")
+        }
+        Console::Moved { rows, from } => format!(
+            "{rows} 行已迁移并核对数目。请把 storage.url 改为新地址后启动网关。{} 保持原样：请留作备份，\
+             不要再在它上面运行网关，否则其中等待的消息会再回答一次。",
+            from.display()
+        ),
     }
 }
 

@@ -145,5 +145,21 @@ fn found(finding: &Finding, runs: bool) -> String {
         Finding::NoToken(address) => {
             format!("whoever reaches {address} is believed: set a token on both sides")
         }
+        Finding::Reached {
+            address,
+            bot,
+            online: true,
+        } => format!("{address} answers for the bot {bot}"),
+        Finding::Reached { address, bot, .. } => {
+            format!("{address} answers, but the bot {bot} is not logged in there: log in again")
+        }
+        Finding::TokenRefused { address } => {
+            format!("{address} does not take the token: set the same on both sides")
+        }
+        Finding::NotReached { address, error } => {
+            format!(
+                "{address} is not what it should be ({error}): look at the address and the other side"
+            )
+        }
     }
 }

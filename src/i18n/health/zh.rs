@@ -135,5 +135,19 @@ fn found(finding: &Finding, runs: bool) -> String {
         Finding::NoToken(address) => {
             format!("任何能连到 {address} 的程序都会被信任：请在两端设置 token")
         }
+        Finding::Reached {
+            address,
+            bot,
+            online: true,
+        } => format!("{address} 有回应，机器人是 {bot}"),
+        Finding::Reached { address, bot, .. } => {
+            format!("{address} 有回应，但机器人 {bot} 没有登录：请重新登录")
+        }
+        Finding::TokenRefused { address } => {
+            format!("{address} 不接受 token：请在两端设置相同的 token")
+        }
+        Finding::NotReached { address, error } => {
+            format!("{address} 无法使用（{error}）：请检查地址和对方程序")
+        }
     }
 }

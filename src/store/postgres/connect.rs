@@ -84,7 +84,12 @@ impl Address {
             ),
             ("synchronous_commit", commit),
         ]);
-        within(CONNECT, options.connect()).await
+        let connect = async {
+            let mut connection = options.connect().await?;
+            keeps_settings(&mut connection).await?;
+            Ok(connection)
+        };
+        within(CONNECT, connect).await
     }
 
     /// Up to `connections` connections that only read, opened when they are needed.
@@ -104,6 +109,23 @@ impl Address {
             .max_lifetime(Some(Duration::from_secs(3600)))
             .connect_lazy_with(options)
     }
+}
+
+/// Whether the session is the one that was asked for. A pooler that gives each transaction another one leaves its
+/// settings out; without them nothing here has a bounded wait, and what belongs to a session is lost.
+async fn keeps_settings(connection: &mut PgConnection) -> sqlx::Result<()> {
+    let (kept,): (bool,) =
+        sqlx::query_as("SELECT setting = $1 FROM pg_settings WHERE name = 'lock_timeout'")
+            .bind(milliseconds(LOCK))
+            .fetch_one(connection)
+            .await?;
+    if kept {
+        return Ok(());
+    }
+    Err(sqlx::Error::Configuration(
+        "the settings of the session were left out, as a connection pooler does: connect to the server itself"
+            .into(),
+    ))
 }
 
 /// Waits no longer than a limit.

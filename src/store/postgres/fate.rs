@@ -5,7 +5,10 @@
 use sqlx::PgConnection;
 
 use super::{plan::clean, question::body_start};
-use crate::store::{Fate, sqlite::fate::Found};
+use crate::store::{
+    Fate,
+    row::{self, FateRow},
+};
 
 /// Newest rows of a table that are searched.
 const SEARCHED: i64 = 20_000;
@@ -93,24 +96,10 @@ async fn newest(
     Ok(row.map(|(id,)| id))
 }
 
-type Row = (
-    i64,
-    i64,
-    i64,
-    Option<i16>,
-    Option<String>,
-    Option<i64>,
-    Option<i32>,
-    Option<i16>,
-    Option<String>,
-    Option<i16>,
-    Option<String>,
-);
-
 async fn of(reader: &mut PgConnection, id: i64) -> sqlx::Result<Option<Fate>> {
-    let row: Option<Row> = sqlx::query_as(
-        "SELECT i.id, i.person, i.at, e.state, e.reason, e.turn, t.attempt, t.state, t.reason,
-                o.state, o.reason
+    let row: Option<FateRow> = sqlx::query_as(
+        "SELECT i.id, i.person, i.at, e.state::bigint, e.reason, e.turn, t.attempt::bigint,
+                t.state::bigint, t.reason, o.state::bigint, o.reason
          FROM inbox i
          LEFT JOIN ended e ON e.id = i.id
          LEFT JOIN turn t ON t.id = coalesce(e.turn, i.id)
@@ -120,20 +109,5 @@ async fn of(reader: &mut PgConnection, id: i64) -> sqlx::Result<Option<Fate>> {
     .bind(id)
     .fetch_optional(reader)
     .await?;
-    Ok(row.map(|row| {
-        let found = Found {
-            id: row.0,
-            person: row.1,
-            at: row.2,
-            end_state: row.3.map(i64::from),
-            end_reason: row.4,
-            end_turn: row.5,
-            attempt: row.6.map(|attempt| u32::try_from(attempt).unwrap_or(0)),
-            turn_state: row.7.map(i64::from),
-            turn_reason: row.8,
-            answer: row.9.map(i64::from),
-            answer_reason: row.10,
-        };
-        found.fate()
-    }))
+    Ok(row.map(row::fate))
 }

@@ -9,36 +9,12 @@ use weirgate_sdk::{AccountName, BotId, ConversationKey, Cursor, Platform, Thread
 use super::plan::clean;
 use crate::store::{
     History, HistoryScope, PendingReply, Place, Shown, Waiting, WaitingFilter,
-    sqlite::{
-        code,
-        question::{ShownRow, page},
-    },
+    row::{self, HistoryRow, PendingRow, SLICE, ShownRow, Slice, WaitingRow, rows_of},
+    sqlite::code,
 };
 
-/// Rows that one statement of a slice goes through.
-const SLICE: i64 = 20_000;
 /// Threads of one conversation that are compared.
 const THREADS: i64 = 500;
-
-/// Rows of a slice, and where the next slice begins, if there is one.
-pub type Slice<T> = (Vec<T>, Option<i64>);
-
-type WaitingRow = (i64, i64, i64, i64, i64, i16, i16, i32, String);
-
-fn waiting_row(row: WaitingRow) -> Waiting {
-    let (id, account, conversation, person, at, route, priority, attempts, body) = row;
-    Waiting {
-        id,
-        account: u32::try_from(account).unwrap_or_default(),
-        conversation,
-        person,
-        at,
-        route: u8::try_from(route).unwrap_or_default(),
-        priority: i8::try_from(priority).unwrap_or_default(),
-        attempts: u32::try_from(attempts).unwrap_or_default(),
-        body: body.into_boxed_str(),
-    }
-}
 
 /// Where the next slice begins, which is never under the floor, and its last row.
 async fn slice(
@@ -73,8 +49,8 @@ pub async fn waiting(
         return Ok((Vec::new(), None));
     };
     let rows: Vec<WaitingRow> = sqlx::query_as(
-        "SELECT i.id, i.account, i.conversation, i.person, i.at, i.route, i.priority,
-                coalesce(t.attempt, 0), i.body
+        "SELECT i.id, i.account, i.conversation, i.person, i.at, i.route::bigint, i.priority::bigint,
+                coalesce(t.attempt, 0)::bigint, i.body
          FROM inbox i LEFT JOIN turn t ON t.id = i.id
          WHERE i.id > $1 AND i.id <= $2
            AND ($3::bigint IS NULL OR i.account = $3)
@@ -92,7 +68,7 @@ pub async fn waiting(
     .bind(rows_of(limit))
     .fetch_all(reader)
     .await?;
-    Ok((rows.into_iter().map(waiting_row).collect(), Some(last)))
+    Ok((rows.into_iter().map(row::waiting).collect(), Some(last)))
 }
 
 /// Bodies in the order of `ids`.
@@ -117,8 +93,8 @@ pub async fn find_waiting(
     message: &str,
 ) -> sqlx::Result<Option<Waiting>> {
     let row: Option<WaitingRow> = sqlx::query_as(
-        "SELECT i.id, i.account, i.conversation, i.person, i.at, i.route, i.priority,
-                coalesce(t.attempt, 0), i.body
+        "SELECT i.id, i.account, i.conversation, i.person, i.at, i.route::bigint, i.priority::bigint,
+                coalesce(t.attempt, 0)::bigint, i.body
          FROM inbox i LEFT JOIN turn t ON t.id = i.id
          WHERE i.id >= (
                SELECT min(id) FROM (SELECT id FROM inbox ORDER BY id DESC LIMIT $3) newest)
@@ -133,7 +109,7 @@ pub async fn find_waiting(
     .bind(SLICE)
     .fetch_optional(reader)
     .await?;
-    Ok(row.map(waiting_row))
+    Ok(row.map(row::waiting))
 }
 
 /// Where and under which ids the newest answers were sent, oldest first.
@@ -150,31 +126,8 @@ pub async fn sent_lately(
     .bind(rows_of(limit))
     .fetch_all(reader)
     .await?;
-    // A row has one line for each part that was sent.
-    let lines = rows.iter().filter_map(|(key, messages)| {
-        let key = ConversationKey::decode(key)?;
-        Some(
-            messages
-                .lines()
-                .map(move |message| (key.clone(), message.to_owned())),
-        )
-    });
-    Ok(lines.flatten().collect())
+    Ok(row::sent(&rows))
 }
-
-type PendingRow = (
-    i64,
-    i64,
-    Option<i64>,
-    i32,
-    i16,
-    i32,
-    i64,
-    bool,
-    i64,
-    i64,
-    String,
-);
 
 /// Answers that are not sent, among the next slice of the outbox. `process` is this start of the gateway.
 pub async fn pending_replies(
@@ -195,8 +148,8 @@ pub async fn pending_replies(
         return Ok((Vec::new(), None));
     };
     let rows: Vec<PendingRow> = sqlx::query_as(
-        "SELECT id, conversation, turn, part, state, attempts, process, doubtful, due_at, created_at,
-                body
+        "SELECT id, conversation, turn, part::bigint, state::bigint, attempts::bigint, process, doubtful,
+                due_at, created_at, body
          FROM outbox WHERE id > $1 AND id <= $2 AND state IN (0, 1, 3) ORDER BY id LIMIT $3",
     )
     .bind(after)
@@ -206,41 +159,9 @@ pub async fn pending_replies(
     .await?;
     let replies = rows
         .into_iter()
-        .map(|row| pending_row(process, row))
+        .map(|row| row::pending(process, row))
         .collect();
     Ok((replies, Some(last)))
-}
-
-fn pending_row(process: i64, row: PendingRow) -> PendingReply {
-    let (
-        id,
-        conversation,
-        turn,
-        part,
-        state,
-        attempts,
-        written_by,
-        doubtful,
-        due_at,
-        created_at,
-        body,
-    ) = row;
-    let state = i64::from(state);
-    let in_doubt = state == code::SENDING && written_by != process;
-    let attempts = u32::try_from(attempts).unwrap_or_default();
-    PendingReply {
-        id,
-        conversation,
-        turn,
-        part: u32::try_from(part).unwrap_or_default(),
-        in_doubt,
-        attempts: attempts.saturating_add(u32::from(in_doubt)),
-        doubtful,
-        unknown: state == code::UNKNOWN,
-        due_at,
-        created_at,
-        body: body.into_boxed_str(),
-    }
 }
 
 /// The key of a conversation.
@@ -270,11 +191,11 @@ pub async fn history(
     ambient_since: i64,
 ) -> sqlx::Result<Vec<History>> {
     // One statement sees one moment: a turn that ends meanwhile is there with all its rows or none.
-    let rows: Vec<(i16, i64, i64, String)> = sqlx::query_as(
+    let rows: Vec<HistoryRow> = sqlx::query_as(
         "WITH reset (id) AS (
              SELECT coalesce(max(id), 0) FROM history
              WHERE conversation = $1 AND person = $2 AND role = 3)
-         SELECT role, turn, at, parts FROM (
+         SELECT role::bigint, turn, at, parts FROM (
              SELECT * FROM (
                  SELECT id, role, turn, at, parts FROM history
                  WHERE conversation = $1 AND person = $2 AND id > (SELECT id FROM reset)
@@ -294,13 +215,7 @@ pub async fn history(
     .bind(code::AMBIENT_PERSON)
     .fetch_all(reader)
     .await?;
-    let row = |(role, turn, at, parts)| History {
-        role: code::role_of(i64::from(role)),
-        turn,
-        at,
-        parts,
-    };
-    Ok(rows.into_iter().map(row).collect())
+    Ok(rows.into_iter().map(row::history).collect())
 }
 
 /// Settings of a person or a conversation, by key.
@@ -362,7 +277,7 @@ pub async fn shown(
     .bind(rows_of(limit).saturating_add(1))
     .fetch_all(reader)
     .await?;
-    Ok(page(rows, limit))
+    Ok(row::shown(rows, limit))
 }
 
 /// The thread in which a message was accepted last; a thread without messages comes last, by its age.
@@ -391,10 +306,6 @@ pub async fn newest_thread(
     Ok(row
         .and_then(|(key,)| ConversationKey::decode(&key))
         .and_then(|key| key.thread))
-}
-
-fn rows_of(limit: usize) -> i64 {
-    i64::try_from(limit).unwrap_or(i64::MAX)
 }
 
 /// How the [`crate::store::Body`] of a message with this platform id begins. Comparing the beginning needs no

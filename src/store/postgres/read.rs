@@ -8,7 +8,8 @@ use sqlx::{PgPool, Postgres, pool::PoolConnection};
 use super::connect::READ;
 use crate::store::StoreError;
 
-/// The readers.
+/// The readers; a copy shares the connections.
+#[derive(Clone)]
 pub struct Readers(PgPool);
 
 impl Readers {

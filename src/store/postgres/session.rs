@@ -12,9 +12,9 @@ use crate::store::{LastStop, sqlite::code};
 const LOCK: i32 = 0x5765_6972;
 
 /// The row's state: it is or was in use.
-const IN_USE: i16 = 1;
+pub const IN_USE: i16 = 1;
 /// The row's state: it stopped cleanly.
-const CLEAN: i16 = 2;
+pub const CLEAN: i16 = 2;
 
 /// The server's process that serves a connection, and since when, so that another one with the same number
 /// is not taken for it.

@@ -131,7 +131,7 @@ pub fn backup(from: &Path, into: &Path) -> Result<Copied, CopyError> {
     })
 }
 
-fn read_only(path: &Path) -> rusqlite::Result<Connection> {
+pub(super) fn read_only(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(BUSY)?;
@@ -258,7 +258,7 @@ fn integrity(connection: &Connection) -> rusqlite::Result<Option<String>> {
 }
 
 /// The version of the schema; `None` if it is not ours at all.
-fn version(connection: &Connection) -> rusqlite::Result<Option<i64>> {
+pub(super) fn version(connection: &Connection) -> rusqlite::Result<Option<i64>> {
     let ours: i64 = connection.query_row(
         "SELECT count(*) FROM sqlite_master WHERE name IN ('_sqlx_migrations', 'meta', 'inbox', 'outbox')",
         [],
@@ -393,4 +393,27 @@ fn newest(connection: &Connection) -> Option<i64> {
         .optional()
         .ok()
         .flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_statement_is_given_up_as_soon_as_it_is_enough() {
+        let connection = Connection::open_in_memory().unwrap();
+        let count = |to: u64| {
+            let sql =
+                "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
+                       SELECT count(*) FROM n";
+            connection.query_row(sql, [i64::try_from(to).unwrap()], |row| {
+                row.get::<_, i64>(0)
+            })
+        };
+        // It would take years.
+        let (counted, given_up) = watched(&connection, |_| true, || count(1 << 50));
+        assert!(counted.is_err() && given_up);
+        let (counted, given_up) = watched(&connection, |_| false, || count(1000));
+        assert_eq!((counted, given_up), (Ok(1000), false));
+    }
 }

@@ -35,6 +35,11 @@ impl Ids {
         })
     }
 
+    /// The last one that was given out, or may have been.
+    pub fn last(&self) -> i64 {
+        self.last
+    }
+
     /// Makes sure that `count` more ids may be used. Not inside a transaction.
     pub fn reserve(&mut self, connection: &Connection, count: usize) -> rusqlite::Result<()> {
         let wanted = self

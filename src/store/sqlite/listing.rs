@@ -5,23 +5,10 @@
 use sqlx::SqliteConnection;
 
 use super::code;
-use crate::store::{FailedMessage, Page, ReplyFilter, StoredReply};
-
-/// Rows that one question goes through.
-const SLICE: i64 = 20_000;
-
-type ReplyRow = (
-    i64,
-    i64,
-    Option<i64>,
-    i64,
-    u32,
-    u32,
-    Option<String>,
-    i64,
-    i64,
-    String,
-);
+use crate::store::{
+    FailedMessage, Page, ReplyFilter, StoredReply,
+    row::{self, FailedRow, ReplyRow, SLICE, rows_of},
+};
 
 /// Replies by state.
 pub async fn replies(
@@ -36,9 +23,6 @@ pub async fn replies(
         after,
     )
     .await?;
-    let Some(last) = last else {
-        return Ok(end());
-    };
     let rows: Vec<ReplyRow> = sqlx::query_as(
         "SELECT id, conversation, turn, state, part, attempts, reason, due_at, created_at, body
          FROM outbox WHERE id > ?1 AND id <= ?2
@@ -52,27 +36,9 @@ pub async fn replies(
     .bind(rows_of(limit))
     .fetch_all(reader)
     .await?;
-    let rows = rows.into_iter().map(reply).collect();
-    Ok(page(rows, limit, last, |reply: &StoredReply| reply.id))
+    let rows = rows.into_iter().map(row::reply).collect();
+    Ok(row::page(rows, limit, last, |reply: &StoredReply| reply.id))
 }
-
-fn reply(row: ReplyRow) -> StoredReply {
-    let (id, conversation, turn, state, part, attempts, reason, due_at, created_at, body) = row;
-    StoredReply {
-        id,
-        conversation,
-        turn,
-        state: code::answer_name(state),
-        part,
-        attempts,
-        reason,
-        due_at,
-        created_at,
-        body: body.into_boxed_str(),
-    }
-}
-
-type FailedRow = (i64, u32, i64, i64, i64, i64, Option<String>, u32, String);
 
 /// Messages whose turn failed, or of which nothing could be read.
 pub async fn failed_messages(
@@ -86,9 +52,6 @@ pub async fn failed_messages(
         after,
     )
     .await?;
-    let Some(last) = last else {
-        return Ok(end());
-    };
     let rows: Vec<FailedRow> = sqlx::query_as(
         "SELECT i.id, i.account, i.conversation, i.person, i.at, f.at, f.reason, f.attempt, i.body
          FROM (
@@ -107,32 +70,10 @@ pub async fn failed_messages(
     .bind(rows_of(limit))
     .fetch_all(reader)
     .await?;
-    let rows = rows.into_iter().map(failed).collect();
-    Ok(page(rows, limit, last, |message: &FailedMessage| {
+    let rows = rows.into_iter().map(row::failed).collect();
+    Ok(row::page(rows, limit, last, |message: &FailedMessage| {
         message.id
     }))
-}
-
-fn failed(row: FailedRow) -> FailedMessage {
-    let (id, account, conversation, person, at, ended_at, reason, attempts, body) = row;
-    FailedMessage {
-        id,
-        account,
-        conversation,
-        person,
-        at,
-        ended_at,
-        reason,
-        attempts,
-        body: body.into_boxed_str(),
-    }
-}
-
-fn end<T>() -> Page<T> {
-    Page {
-        rows: Vec::new(),
-        next: None,
-    }
 }
 
 async fn last_of(
@@ -146,18 +87,4 @@ async fn last_of(
         .fetch_one(reader)
         .await?;
     Ok(last)
-}
-
-/// A full page is followed from its last row, another one from the end of its slice.
-fn page<T>(rows: Vec<T>, limit: usize, last: i64, id: impl Fn(&T) -> i64) -> Page<T> {
-    let full = rows.len() >= limit;
-    let next = rows.last().filter(|_| full).map_or(last, id);
-    Page {
-        rows,
-        next: Some(next),
-    }
-}
-
-fn rows_of(limit: usize) -> i64 {
-    i64::try_from(limit).unwrap_or(i64::MAX)
 }

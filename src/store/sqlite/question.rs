@@ -7,33 +7,13 @@ use sqlx::SqliteConnection;
 use weirgate_sdk::{AccountName, BotId, ConversationKey, Cursor, Platform, ThreadId};
 
 use super::code;
-use crate::store::{History, HistoryScope, PendingReply, Place, Shown, Waiting, WaitingFilter};
+use crate::store::{
+    History, HistoryScope, PendingReply, Place, Shown, Waiting, WaitingFilter,
+    row::{self, HistoryRow, PendingRow, SLICE, ShownRow, Slice, WaitingRow, rows_of},
+};
 
-/// Rows that one statement of a slice goes through.
-const SLICE: i64 = 20_000;
 /// Threads of one conversation that are compared.
 const THREADS: i64 = 500;
-
-/// Rows of a slice, and where the next slice begins, if there is one.
-pub type Slice<T> = (Vec<T>, Option<i64>);
-
-type WaitingRow = (i64, u32, i64, i64, i64, u8, i8, u32, String);
-
-fn waiting_row(row: WaitingRow) -> Waiting {
-    let (id, account, conversation, person, at, route, priority, attempts, body) = row;
-    let body = body.into_boxed_str();
-    Waiting {
-        id,
-        account,
-        conversation,
-        person,
-        at,
-        route,
-        priority,
-        attempts,
-        body,
-    }
-}
 
 /// Waiting messages among the next slice of the inbox.
 pub async fn waiting(
@@ -71,7 +51,7 @@ pub async fn waiting(
     .bind(rows_of(limit))
     .fetch_all(reader)
     .await?;
-    Ok((rows.into_iter().map(waiting_row).collect(), Some(last)))
+    Ok((rows.into_iter().map(row::waiting).collect(), Some(last)))
 }
 
 /// Bodies in the order of `ids`.
@@ -115,7 +95,7 @@ pub async fn find_waiting(
     .bind(SLICE)
     .fetch_optional(reader)
     .await?;
-    Ok(row.map(waiting_row))
+    Ok(row.map(row::waiting))
 }
 
 /// Where and under which ids the newest answers were sent, oldest first.
@@ -132,31 +112,8 @@ pub async fn sent_lately(
     .bind(rows_of(limit))
     .fetch_all(reader)
     .await?;
-    // A row has one line for each part that was sent.
-    let lines = rows.iter().filter_map(|(key, messages)| {
-        let key = ConversationKey::decode(key)?;
-        Some(
-            messages
-                .lines()
-                .map(move |message| (key.clone(), message.to_owned())),
-        )
-    });
-    Ok(lines.flatten().collect())
+    Ok(row::sent(&rows))
 }
-
-type PendingRow = (
-    i64,
-    i64,
-    Option<i64>,
-    u32,
-    i64,
-    u32,
-    i64,
-    bool,
-    i64,
-    i64,
-    String,
-);
 
 /// Answers that are not sent, among the next slice of the outbox. `process` is this start of the gateway.
 pub async fn pending_replies(
@@ -187,39 +144,9 @@ pub async fn pending_replies(
     .await?;
     let replies = rows
         .into_iter()
-        .map(|row| pending_row(process, row))
+        .map(|row| row::pending(process, row))
         .collect();
     Ok((replies, Some(last)))
-}
-
-fn pending_row(process: i64, row: PendingRow) -> PendingReply {
-    let (
-        id,
-        conversation,
-        turn,
-        part,
-        state,
-        attempts,
-        written_by,
-        doubtful,
-        due_at,
-        created_at,
-        body,
-    ) = row;
-    let in_doubt = state == code::SENDING && written_by != process;
-    PendingReply {
-        id,
-        conversation,
-        turn,
-        part,
-        in_doubt,
-        attempts: attempts.saturating_add(u32::from(in_doubt)),
-        doubtful,
-        unknown: state == code::UNKNOWN,
-        due_at,
-        created_at,
-        body: body.into_boxed_str(),
-    }
 }
 
 /// The key of a conversation.
@@ -249,7 +176,7 @@ pub async fn history(
     ambient_since: i64,
 ) -> sqlx::Result<Vec<History>> {
     // One statement sees one moment: a turn that ends meanwhile is there with all its rows or none.
-    let rows: Vec<(i64, i64, i64, String)> = sqlx::query_as(
+    let rows: Vec<HistoryRow> = sqlx::query_as(
         "WITH reset (id) AS (
              SELECT coalesce(max(id), 0) FROM history
              WHERE conversation = ?1 AND person = ?2 AND role = 3)
@@ -273,13 +200,7 @@ pub async fn history(
     .bind(code::AMBIENT_PERSON)
     .fetch_all(reader)
     .await?;
-    let row = |(role, turn, at, parts)| History {
-        role: code::role_of(role),
-        turn,
-        at,
-        parts,
-    };
-    Ok(rows.into_iter().map(row).collect())
+    Ok(rows.into_iter().map(row::history).collect())
 }
 
 /// Settings of a person or a conversation, by key.
@@ -316,9 +237,6 @@ pub async fn cursor(
     }))
 }
 
-/// A row of a page: id, answer, turn, time, pending, body.
-pub type ShownRow = (i64, bool, Option<i64>, i64, bool, String);
-
 /// A page of a conversation. A message and the answer with its id are never in two pages.
 pub async fn shown(
     reader: &mut SqliteConnection,
@@ -347,34 +265,7 @@ pub async fn shown(
     .bind(rows_of(limit).saturating_add(1))
     .fetch_all(reader)
     .await?;
-    Ok(page(rows, limit))
-}
-
-/// Cuts a page so that it parts no message from its answer, and puts it in order.
-pub fn page(mut rows: Vec<ShownRow>, limit: usize) -> Vec<Shown> {
-    let pair = |one: &ShownRow, other: &ShownRow| one.0 == other.0;
-    let cut = limit
-        .checked_sub(1)
-        .and_then(|last| rows.get(last))
-        .zip(rows.get(limit));
-    let kept = if cut.is_some_and(|(last, next)| pair(last, next)) {
-        limit + 1
-    } else {
-        limit
-    };
-    rows.truncate(kept);
-    // An answer shares the id of the first message that it answers, and comes after the others too.
-    rows.sort_by_key(|(id, answer, _, at, ..)| (*at, *id, *answer));
-    rows.into_iter()
-        .map(|(id, answer, turn, at, pending, body)| Shown {
-            id,
-            answer,
-            turn,
-            at,
-            pending,
-            body: body.into_boxed_str(),
-        })
-        .collect()
+    Ok(row::shown(rows, limit))
 }
 
 /// The thread in which a message was accepted last; a thread without messages comes last, by its age.
@@ -404,8 +295,4 @@ pub async fn newest_thread(
     Ok(row
         .and_then(|(key,)| ConversationKey::decode(&key))
         .and_then(|key| key.thread))
-}
-
-fn rows_of(limit: usize) -> i64 {
-    i64::try_from(limit).unwrap_or(i64::MAX)
 }

@@ -121,7 +121,7 @@ metrics! {
     JournalFailures = "weirgate_journal_failures_total", Kind::Counter, [],
         "Commits of the journal that failed.";
     DatabaseBytes = "weirgate_database_size_bytes", Kind::Gauge, [],
-        "Size of the database's files, in bytes. Absent where the database is a server.";
+        "Size of the database in bytes: its files, or on a server its tables with their indexes.";
     AdaptersUp = "weirgate_adapters_up", Kind::Gauge, ["platform", "account"],
         "1 while the account is connected to its platform, else 0.";
     AdapterChanges = "weirgate_adapter_state_changes_total", Kind::Counter, ["platform", "account", "state"],

@@ -262,6 +262,7 @@ fn the_unit_is_sound_for_the_tools_that_are_here() {
         weirgate::config::EXIT_CONFIG.to_string()
     );
     for (key, value) in [
+        ("Type", "notify"),
         ("NoNewPrivileges", "yes"),
         ("ProtectSystem", "strict"),
         ("CapabilityBoundingSet", ""),

@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::json;
 use weirgate_testkit::model::{FakeModel, Script};
 
-use crate::gateway::{Chat as _, Gateway, until};
+use crate::{
+    engine::Engine,
+    gateway::{Chat as _, Gateway, LIMIT, until},
+};
 
 /// All series with their values.
 async fn figures(gateway: &Gateway) -> BTreeMap<String, f64> {
@@ -54,6 +57,22 @@ async fn each_queue_tells_what_came_and_went_and_how_long_it_waited() {
         assert!(all.contains_key(name), "{name} in {all:#?}");
     }
     assert!(all["weirgate_database_size_bytes"] > 4096.0);
+}
+
+#[tokio::test]
+async fn a_database_on_a_server_has_a_size_too() {
+    let model = FakeModel::start().await;
+    let mut gateway = Gateway::prepare_on(Engine::Postgres, &model, json!({})).await;
+    gateway.up().await;
+    let started = std::time::Instant::now();
+    let bytes = loop {
+        match figures(&gateway).await.get("weirgate_database_size_bytes") {
+            Some(bytes) => break *bytes,
+            None => assert!(started.elapsed() < LIMIT, "{}", gateway.log()),
+        }
+    };
+    // Each table has at least a page or an index.
+    assert!(bytes >= 10.0 * 8192.0, "{bytes}");
 }
 
 #[tokio::test]

@@ -31,15 +31,18 @@ pub enum Mode {
     AfterCommitThenDown = 3,
     /// Lets nobody in.
     Down = 4,
+    /// Leaves out the settings of each session, as poolers do.
+    WithoutOptions = 5,
 }
 
 impl Mode {
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 6] = [
         Self::Open,
         Self::BeforeCommit,
         Self::AfterCommit,
         Self::AfterCommitThenDown,
         Self::Down,
+        Self::WithoutOptions,
     ];
 }
 
@@ -111,9 +114,13 @@ async fn serve(listener: TcpListener, server: String, state: Arc<State>) {
         }
         let (server, state) = (server.clone(), Arc::clone(&state));
         connections.spawn(async move {
-            let Ok(server) = TcpStream::connect(server).await else {
+            let Ok(mut server) = TcpStream::connect(server).await else {
                 return;
             };
+            let mut client = client;
+            if state.mode() == Mode::WithoutOptions {
+                introduce(&mut client, &mut server).await;
+            }
             let (from_client, to_client) = client.into_split();
             let (from_server, to_server) = server.into_split();
             let last = AtomicBool::new(false);
@@ -124,6 +131,25 @@ async fn serve(listener: TcpListener, server: String, state: Arc<State>) {
             }
         });
     }
+}
+
+/// Hands on the first message of a session, pairs of texts, without its `options`.
+async fn introduce(client: &mut TcpStream, server: &mut TcpStream) {
+    let length = client.read_i32().await.unwrap();
+    let mut body = vec![0; usize::try_from(length).unwrap() - 4];
+    client.read_exact(&mut body).await.unwrap();
+    let (version, pairs) = body.split_at(4);
+    let texts: Vec<&[u8]> = pairs.split(|byte| *byte == 0).collect();
+    let mut message = version.to_vec();
+    for pair in texts.chunks_exact(2).filter(|pair| !pair[0].is_empty()) {
+        if pair[0] != b"options" {
+            message.extend(pair.iter().flat_map(|text| [text, &b"\0"[..]].concat()));
+        }
+    }
+    message.push(0);
+    let length = i32::try_from(message.len() + 4).unwrap();
+    server.write_i32(length).await.unwrap();
+    server.write_all(&message).await.unwrap();
 }
 
 async fn ask(

@@ -23,16 +23,17 @@ const START: Duration = Duration::from_secs(60);
 const SCRIPT: &str = r#"
 set -eu
 bin=$1 data=$2 port=$3
+shift 3
 as() { "$@"; }
 if [ "$(id -u)" = 0 ]; then
     user=postgres; id postgres >/dev/null 2>&1 || user=nobody
-    chown "$user" "$data"
+    chown -R "$user" "$data"
     as() { setpriv --reuid="$user" --regid="$(id -g "$user")" --clear-groups "$@"; }
 fi
 cd /
 as "$bin/initdb" -D "$data/db" -U postgres -A trust -E UTF8 --locale=C -N >/dev/null
 as "$bin/postgres" -D "$data/db" -p "$port" -c listen_addresses=127.0.0.1 \
-    -c unix_socket_directories= -c fsync=off &
+    -c unix_socket_directories= -c fsync=off "$@" &
 server=$!
 # Nothing is ever written here: the end of the file is the end of the tests.
 read -r _ || true
@@ -60,7 +61,8 @@ async fn find() -> Server {
         Some(address) => (address, None),
         None if connect(HERE).await.is_ok() => (HERE.to_owned(), None),
         None => {
-            let (address, child) = start().await;
+            let data = tempfile::tempdir().unwrap().keep();
+            let (address, child) = start(&data, &[]).await;
             (address, Some(child))
         }
     };
@@ -80,17 +82,20 @@ async fn connect(address: &str) -> sqlx::Result<PgConnection> {
     PgConnection::connect(&format!("{address}/postgres")).await
 }
 
-async fn start() -> (String, Child) {
+/// Starts a server of one's own with its files in a folder, which goes with it, and more settings. It ends
+/// with the child's standard input.
+pub async fn start(data: &Path, settings: &[&str]) -> (String, Child) {
     let programs = programs().expect(
         "no PostgreSQL server is reachable and none is installed: run tests/run.sh as root, install \
          Debian's package postgresql, or set WEIRGATE_TEST_POSTGRES",
     );
-    let data = tempfile::tempdir().unwrap().keep();
     let port = free_port();
+    let settings = settings.iter().flat_map(|setting| ["-c", setting]);
     let child = Command::new("sh")
         .args(["-c", SCRIPT, "sh"])
-        .args([&programs, &data])
+        .args([programs.as_path(), data])
         .arg(port.to_string())
+        .args(settings)
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())

@@ -290,6 +290,19 @@ async fn a_server_that_is_not_there_is_named_without_its_password() {
 }
 
 #[tokio::test]
+async fn a_pooler_that_leaves_out_the_settings_of_the_session_is_told() {
+    let schema = Schema::new().await;
+    let proxy = Proxy::start(schema.address()).await;
+    proxy.set(Mode::WithoutOptions);
+    let error = refused(schema.url_at(proxy.address())).await;
+    assert!(matches!(error, OpenError::Unreachable { .. }), "{error}");
+    assert!(error.to_string().contains("pooler"), "{error}");
+    proxy.set(Mode::Open);
+    let opened = PostgresStore::open(server_options(schema.url_at(proxy.address()))).await;
+    opened.unwrap();
+}
+
+#[tokio::test]
 async fn a_character_that_the_database_does_not_know_is_no_error() {
     let bed = Bed::new(Engine::Postgres).await;
     let mut odd = message("a\0b");

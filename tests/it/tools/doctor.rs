@@ -3,10 +3,13 @@
 use std::{fs, os::unix::fs::PermissionsExt as _};
 
 use serde_json::json;
-use weirgate_testkit::model::{FakeModel, Script};
+use weirgate_testkit::{
+    model::{FakeModel, Script},
+    onebot::{Door, FakeOneBot, Options},
+};
 
 use super::{Said, tool};
-use crate::gateway::{Gateway, KEY, free_port};
+use crate::gateway::{BOT, Gateway, KEY, free_port};
 
 /// The line of a subject.
 fn line<'a>(said: &'a Said, subject: &str) -> &'a str {
@@ -138,4 +141,79 @@ async fn a_faulty_configuration_and_a_locked_folder_are_said() {
         said.out.contains("2 errors") && said.out.lines().count() == 1,
         "{said:?}"
     );
+}
+
+/// A gateway whose accounts are reached as `accounts` says.
+fn reaching(model: &FakeModel, accounts: serde_json::Value) -> Gateway {
+    let changes = json!({ "platforms": { "qq": { "accounts": accounts } } });
+    Gateway::prepare(model, changes)
+}
+
+#[tokio::test]
+async fn accounts_that_the_gateway_calls_are_asked_who_they_are() {
+    let model = FakeModel::start().await;
+    let options = || Options {
+        token: Some("correct-token".to_owned()),
+        ..Options::default()
+    };
+    let (forward, http) = (
+        FakeOneBot::listen(BOT, options()).await,
+        FakeOneBot::listen_http(BOT + 1, options()).await,
+    );
+    let accounts = |token: &str| {
+        json!({
+            "main": null,
+            "forward": { "connection": "forward", "url": forward.url(), "token": token },
+            "http": { "connection": "http", "url": http.url(), "token": token, "secret": "a-long-secret" },
+        })
+    };
+    let said = tool(&reaching(&model, accounts("correct-token")), &["doctor"]).await;
+    assert_eq!(said.code, 0, "{said:?}");
+    for (name, fake) in [("forward", &forward), ("http", &http)] {
+        let line = line(&said, &format!("account qq/{name}"));
+        let text = format!("{} answers for the bot {}", fake.url(), fake.self_id());
+        assert!(line.starts_with("ok ") && line.ends_with(&text), "{line}");
+    }
+    assert_eq!((forward.reply_count(), http.reply_count()), (0, 0));
+
+    let said = tool(&reaching(&model, accounts("another-token")), &["doctor"]).await;
+    assert_eq!(said.code, 1, "{said:?}");
+    for name in ["forward", "http"] {
+        let line = line(&said, &format!("account qq/{name}"));
+        assert!(
+            line.starts_with("FAIL") && line.contains("does not take the token"),
+            "{line}"
+        );
+    }
+    assert!(!said.out.contains("another-token"), "{said:?}");
+}
+
+#[tokio::test]
+async fn an_account_that_cannot_be_reached_or_is_another_bot_is_said() {
+    let model = FakeModel::start().await;
+    let other = FakeOneBot::listen(BOT + 1, Options::default()).await;
+    let closed = FakeOneBot::listen(BOT, Options::default()).await;
+    closed.doors([Door::Close]);
+    let nobody = format!("127.0.0.1:{}", free_port());
+    let gateway = reaching(
+        &model,
+        json!({
+            "main": null,
+            "other": { "connection": "forward", "url": other.url(), "self_id": BOT.to_string() },
+            "closed": { "connection": "forward", "url": closed.url() },
+            "away": { "connection": "forward", "url": format!("ws://{nobody}") },
+            "silent": { "connection": "http", "url": format!("http://{nobody}"), "secret": "a-long-secret" },
+        }),
+    );
+    let said = tool(&gateway, &["doctor"]).await;
+    assert_eq!(said.code, 1, "{said:?}");
+    for (name, words) in [
+        ("other", "it serves the bot 10002, self_id says 10001"),
+        ("closed", "closed by the other side at once"),
+        ("away", "refused"),
+        ("silent", "refused"),
+    ] {
+        let line = line(&said, &format!("account qq/{name}"));
+        assert!(line.starts_with("FAIL") && line.contains(words), "{line}");
+    }
 }

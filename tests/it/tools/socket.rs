@@ -1,7 +1,16 @@
 //! The socket in the data folder: who may speak, and what is refused.
 
-use std::{os::unix::fs::PermissionsExt as _, path::PathBuf};
+use std::{
+    fs::Permissions,
+    io::{Read as _, Write as _},
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+};
 
+use rustix::{
+    process::{Uid, getuid},
+    thread::set_thread_uid,
+};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -11,6 +20,9 @@ use weirgate_testkit::model::FakeModel;
 
 use super::tool;
 use crate::gateway::{Gateway, LIMIT};
+
+/// A user who owns nothing.
+const NOBODY: u32 = 65_534;
 
 fn socket(gateway: &Gateway) -> PathBuf {
     gateway.database().with_file_name("weirgate.sock")
@@ -47,6 +59,55 @@ async fn it_is_its_owners_alone_and_goes_with_the_gateway() {
     assert_eq!(hello[0]["ok"]["is"], "hello", "{hello:?}");
     gateway.term().await;
     assert!(!socket(&gateway).exists());
+}
+
+/// Says hello as another user, from a thread that is that user's; what comes back, or why nothing does.
+fn hello_as(user: u32, path: &Path) -> std::io::Result<String> {
+    let speak = || {
+        set_thread_uid(Uid::from_raw(user))?;
+        let mut stream = std::os::unix::net::UnixStream::connect(path)?;
+        stream.set_read_timeout(Some(LIMIT))?;
+        // The other side may have closed it already.
+        let _ = stream.write_all(b"{\"v\":1,\"ask\":{\"do\":\"hello\"}}\n");
+        let _ = stream.shutdown(std::net::Shutdown::Write);
+        let mut answer = String::new();
+        let read = stream.read_to_string(&mut answer);
+        // What was written and not read breaks the connection, which is as good as an end.
+        read.map(|_| answer.clone()).or(Ok(answer))
+    };
+    std::thread::scope(|scope| scope.spawn(speak).join().unwrap())
+}
+
+/// Only root can be somebody else: run by another user, this test sees that the folder keeps others out, and no
+/// more.
+#[tokio::test]
+async fn another_user_is_refused_even_where_the_files_let_him_in() {
+    let model = FakeModel::start().await;
+    let gateway = Gateway::start(&model, json!({})).await;
+    let path = socket(&gateway);
+    let folder = path.parent().unwrap();
+    let mode = std::fs::metadata(folder).unwrap().permissions().mode();
+    assert_eq!(mode & 0o077, 0, "{folder:?}");
+    if !getuid().is_root() {
+        return;
+    }
+    let forbidden = hello_as(NOBODY, &path).unwrap_err();
+    assert_eq!(forbidden.kind(), std::io::ErrorKind::PermissionDenied);
+    // As somebody might do who wants his own tools to get in.
+    for place in path
+        .ancestors()
+        .take_while(|place| place.starts_with(gateway.folder()))
+    {
+        std::fs::set_permissions(place, Permissions::from_mode(0o777)).unwrap();
+    }
+    assert_eq!(
+        hello_as(NOBODY, &path).unwrap(),
+        "",
+        "nothing is said to him"
+    );
+    gateway.logged("refused at the control socket").await;
+    let own = hello_as(0, &path).unwrap();
+    assert!(own.contains("hello"), "{own}");
 }
 
 #[tokio::test]

@@ -89,11 +89,14 @@ async fn connect(url: &str, token: Option<&Secret>) -> Result<Socket, String> {
     }
 }
 
+/// What is said first of a token that is missing or wrong.
+pub const TOKEN_REFUSED: &str = "the token is refused";
+
 /// What an HTTP status says in place of an upgrade or an answer.
 #[must_use]
 pub fn refusal(status: u16) -> String {
     match status {
-        401 | 403 => format!("the token is refused (HTTP {status})"),
+        401 | 403 => format!("{TOKEN_REFUSED} (HTTP {status})"),
         404 => "nothing is served at this address (HTTP 404)".to_owned(),
         status => format!("HTTP {status}"),
     }

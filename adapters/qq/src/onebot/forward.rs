@@ -17,7 +17,7 @@ use weirgate_sdk::Stop;
 use super::{
     CALLS_LIMIT, CLOSE_LIMIT, answer,
     backoff::Backoff,
-    dial::{Socket, dial},
+    dial::{Socket, TOKEN_REFUSED, dial},
     intake::Parcel,
     links::Role,
     session::Session,
@@ -70,6 +70,19 @@ async fn stay_connected(shared: &Shared, url: &str, events: mpsc::Sender<Parcel>
             () = stop.stopped() => {}
         }
     }
+}
+
+/// Connects, learns which bot is there, and goes.
+///
+/// # Errors
+/// Why not, for the operator, in one short line.
+pub async fn look(shared: &Shared, url: &str) -> Result<String, String> {
+    let Greeting {
+        mut socket, bot, ..
+    } = greet(shared, url).await?;
+    // Whatever the other side makes of the farewell, the bot is known.
+    let _ = timeout(CLOSE_LIMIT, socket.close(None)).await;
+    Ok(bot)
 }
 
 /// A connection whose bot is known.
@@ -135,7 +148,7 @@ async fn name(socket: &mut Socket, early: &mut Vec<Message>) -> Result<String, S
         };
         let frame: Frame<'_> = serde_json::from_str(text).unwrap_or_default();
         if answer::refuses_token(&frame) {
-            return Err("the token is refused".to_owned());
+            return Err(TOKEN_REFUSED.to_owned());
         }
         let event = frame.post_type.is_some();
         let bot = if event {

@@ -123,7 +123,10 @@ fn leave(shared: &Shared, link: &mut Option<(Joined, String)>, reason: &str) {
 }
 
 /// Which bot is there, and whether it is logged in.
-async fn probe(shared: &Shared, http: &Http) -> Result<(String, bool), String> {
+///
+/// # Errors
+/// Why it cannot be told, for the operator, in one short line.
+pub async fn probe(shared: &Shared, http: &Http) -> Result<(String, bool), String> {
     let ask = async |action| {
         let params = json!({});
         http.calls.call(&Call { action, params }, PROBE_LIMIT).await

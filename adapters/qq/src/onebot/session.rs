@@ -30,6 +30,7 @@ use weirgate_sdk::{Event, Stop, Timestamp};
 
 use super::{
     answer,
+    dial::TOKEN_REFUSED,
     intake::{GATHER, Parcel},
     life::{CALLING_PING, Life, PING},
     links::{Joined, Request, Role},
@@ -247,7 +248,7 @@ impl Session<'_> {
                 }
             }
             Received::Answer if answer::refuses_token(&frame) => {
-                return Err("the token is refused".to_owned());
+                return Err(TOKEN_REFUSED.to_owned());
             }
             Received::Answer => {
                 let echo = wire::integer(frame.echo).and_then(|echo| u64::try_from(echo).ok());

@@ -1,0 +1,261 @@
+//! Rows of the tables as a question reads them, and what they come to: the same for every database.
+//!
+//! Owns the shapes of rows, the rules that are told from them, and how lists are cut into pages. It runs no
+//! SQL: each database selects its columns so that they have these types.
+
+use weirgate_sdk::ConversationKey;
+
+use super::{
+    FailedMessage, Fate, History, Page, PendingReply, Shown, StoredReply, Waiting, sqlite::code,
+};
+
+/// Rows that one statement of a slice goes through.
+pub const SLICE: i64 = 20_000;
+
+/// Rows of a slice, and where the next slice begins, if there is one.
+pub type Slice<T> = (Vec<T>, Option<i64>);
+
+/// A limit as SQL takes it.
+pub fn rows_of(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
+}
+
+/// A small number; the tables hold no other in its place.
+fn small<T: TryFrom<i64> + Default>(number: i64) -> T {
+    T::try_from(number).unwrap_or_default()
+}
+
+/// Of a message: id, account, conversation, person, time, route, priority, attempts, body.
+pub type WaitingRow = (i64, i64, i64, i64, i64, i64, i64, i64, String);
+
+/// A message that waits.
+pub fn waiting(row: WaitingRow) -> Waiting {
+    let (id, account, conversation, person, at, route, priority, attempts, body) = row;
+    Waiting {
+        id,
+        account: small(account),
+        conversation,
+        person,
+        at,
+        route: small(route),
+        priority: small(priority),
+        attempts: small(attempts),
+        body: body.into_boxed_str(),
+    }
+}
+
+/// Of a reply: id, conversation, turn, part, state, attempts, who wrote the last intent, doubtful, due, made, body.
+pub type PendingRow = (
+    i64,
+    i64,
+    Option<i64>,
+    i64,
+    i64,
+    i64,
+    i64,
+    bool,
+    i64,
+    i64,
+    String,
+);
+
+/// A reply that is not sent, as this start of the gateway sees it: what another one was sending is in doubt.
+pub fn pending(process: i64, row: PendingRow) -> PendingReply {
+    let (
+        id,
+        conversation,
+        turn,
+        part,
+        state,
+        attempts,
+        written_by,
+        doubtful,
+        due_at,
+        created_at,
+        body,
+    ) = row;
+    let in_doubt = state == code::SENDING && written_by != process;
+    PendingReply {
+        id,
+        conversation,
+        turn,
+        part: small(part),
+        in_doubt,
+        attempts: small::<u32>(attempts).saturating_add(u32::from(in_doubt)),
+        doubtful,
+        unknown: state == code::UNKNOWN,
+        due_at,
+        created_at,
+        body: body.into_boxed_str(),
+    }
+}
+
+/// Of history: role, turn, time, parts.
+pub type HistoryRow = (i64, i64, i64, String);
+
+/// A row of history.
+pub fn history((role, turn, at, parts): HistoryRow) -> History {
+    History {
+        role: code::role_of(role),
+        turn,
+        at,
+        parts,
+    }
+}
+
+/// Where messages were sent: a reply has one line for each part that was.
+pub fn sent(rows: &[(String, String)]) -> Vec<(ConversationKey, String)> {
+    let lines = rows.iter().filter_map(|(key, messages)| {
+        let key = ConversationKey::decode(key)?;
+        Some(
+            messages
+                .lines()
+                .map(move |message| (key.clone(), message.to_owned())),
+        )
+    });
+    lines.flatten().collect()
+}
+
+/// Of a conversation that is shown: id, answer, turn, time, pending, body.
+pub type ShownRow = (i64, bool, Option<i64>, i64, bool, String);
+
+/// Cuts a page so that it parts no message from its answer, and puts it in order.
+pub fn shown(mut rows: Vec<ShownRow>, limit: usize) -> Vec<Shown> {
+    let pair = |one: &ShownRow, other: &ShownRow| one.0 == other.0;
+    let cut = limit
+        .checked_sub(1)
+        .and_then(|last| rows.get(last))
+        .zip(rows.get(limit));
+    let kept = if cut.is_some_and(|(last, next)| pair(last, next)) {
+        limit + 1
+    } else {
+        limit
+    };
+    rows.truncate(kept);
+    // An answer shares the id of the first message that it answers, and comes after the others too.
+    rows.sort_by_key(|(id, answer, _, at, ..)| (*at, *id, *answer));
+    rows.into_iter()
+        .map(|(id, answer, turn, at, pending, body)| Shown {
+            id,
+            answer,
+            turn,
+            at,
+            pending,
+            body: body.into_boxed_str(),
+        })
+        .collect()
+}
+
+/// Of a reply in a list: id, conversation, turn, state, part, attempts, reason, due, made, body.
+pub type ReplyRow = (
+    i64,
+    i64,
+    Option<i64>,
+    i64,
+    i64,
+    i64,
+    Option<String>,
+    i64,
+    i64,
+    String,
+);
+
+/// A reply in a list.
+pub fn reply(row: ReplyRow) -> StoredReply {
+    let (id, conversation, turn, state, part, attempts, reason, due_at, created_at, body) = row;
+    StoredReply {
+        id,
+        conversation,
+        turn,
+        state: code::answer_name(state),
+        part: small(part),
+        attempts: small(attempts),
+        reason,
+        due_at,
+        created_at,
+        body: body.into_boxed_str(),
+    }
+}
+
+/// Of a message that failed: id, account, conversation, person, time, end, reason, attempts, body.
+pub type FailedRow = (i64, i64, i64, i64, i64, i64, Option<String>, i64, String);
+
+/// A message that failed.
+pub fn failed(row: FailedRow) -> FailedMessage {
+    let (id, account, conversation, person, at, ended_at, reason, attempts, body) = row;
+    FailedMessage {
+        id,
+        account: small(account),
+        conversation,
+        person,
+        at,
+        ended_at,
+        reason,
+        attempts: small(attempts),
+        body: body.into_boxed_str(),
+    }
+}
+
+/// A page of a list that goes through a slice up to the row `last`; `None` if there is no row left. A full page
+/// is followed from its last row, another one from the end of its slice.
+pub fn page<T>(rows: Vec<T>, limit: usize, last: Option<i64>, id: impl Fn(&T) -> i64) -> Page<T> {
+    let full = rows.len() >= limit;
+    let next = last.map(|last| rows.last().filter(|_| full).map_or(last, id));
+    Page { rows, next }
+}
+
+/// Of a message and what came of it: id, person, time; state, reason and turn of its end; attempts, state and
+/// reason of its turn; state and reason of the answer.
+pub type FateRow = (
+    i64,
+    i64,
+    i64,
+    Option<i64>,
+    Option<String>,
+    Option<i64>,
+    Option<i64>,
+    Option<i64>,
+    Option<String>,
+    Option<i64>,
+    Option<String>,
+);
+
+/// What became of a message.
+pub fn fate(row: FateRow) -> Fate {
+    let (
+        id,
+        person,
+        received_at,
+        end_state,
+        end_reason,
+        end_turn,
+        attempts,
+        turn_state,
+        turn_reason,
+        answer,
+        answer_reason,
+    ) = row;
+    let failed = matches!(turn_state, Some(code::TURN_FAILED | code::TURN_SETTLED));
+    let processed = end_turn.is_some() || answer.is_some();
+    let state = match end_state {
+        Some(end) if end_turn.is_none() => code::end_name(end),
+        _ if processed && failed => "failed",
+        Some(end) => code::end_name(end),
+        None if processed => "done",
+        None if turn_state == Some(code::RUNNING) => "running",
+        None => "waiting",
+    };
+    let taken = processed || (turn_state.is_some() && end_state.is_none());
+    Fate {
+        id,
+        person,
+        turn: taken.then_some(end_turn.unwrap_or(id)),
+        received_at,
+        state,
+        reason: end_reason.or(turn_reason),
+        // A turn that needed no begin began once.
+        attempts: attempts.map_or(u32::from(processed), small),
+        answer: answer.map(code::answer_name),
+        answer_reason,
+    }
+}
