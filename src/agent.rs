@@ -203,7 +203,7 @@ impl Agent {
             input.command,
             input.members(),
         );
-        let must_begin = !input.command || turn <= self.recovered_to.load(Ordering::Relaxed);
+        let must_begin = !input.command || self.is_recovered(turn);
         let mut progress = Progress {
             must_begin,
             begun: false,
@@ -243,6 +243,11 @@ impl Agent {
                 }
             }
         }
+    }
+
+    /// Whether a turn may have run before in a process that ended uncleanly.
+    fn is_recovered(&self, turn: i64) -> bool {
+        turn <= self.recovered_to.load(Ordering::Relaxed)
     }
 
     async fn attempt(

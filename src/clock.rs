@@ -3,6 +3,7 @@
 //! Owns the mapping between the monotonic time that decides (ticks) and the wall time that is written
 //! down. Steps of the system clock never reach the core; under a paused runtime both are virtual.
 
+mod span;
 mod zone;
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -10,6 +11,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::Instant;
 use weirgate_sdk::Timestamp;
 
+pub use span::span;
 pub use zone::{Zone, minute};
 
 /// Microseconds since the clock was made; monotonic.

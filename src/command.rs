@@ -8,6 +8,7 @@ pub mod claim;
 pub mod desk;
 pub mod help;
 pub mod lang;
+pub mod moderate;
 pub mod output;
 pub mod parse;
 pub mod ping;
@@ -16,6 +17,8 @@ pub mod reset;
 pub mod role;
 pub mod status;
 pub mod stop;
+pub mod target;
+pub mod warn;
 pub mod whoami;
 pub mod why;
 pub mod words;
@@ -85,6 +88,8 @@ pub struct Call<'a> {
     pub actor: &'a Actor,
     /// The proof that he may.
     pub proof: Proof,
+    /// It may have run before: the gateway ended uncleanly since the message came.
+    pub again: bool,
     /// The turn: the journal id of the message.
     pub turn: i64,
     /// Where.
@@ -143,7 +148,7 @@ impl Done {
 #[async_trait]
 pub trait Command: Send + Sync {
     /// What it declares.
-    fn spec(&self) -> &'static Spec;
+    fn spec(&self) -> &Spec;
 
     /// The right that a call needs. Public and control commands need [`Capability::SEND_MESSAGE`] only.
     fn needs(&self, arguments: &str, site: Site) -> (Capability, Scope);
@@ -156,7 +161,7 @@ pub trait Command: Send + Sync {
 }
 
 /// All commands, in the order of /help.
-static COMMANDS: [&dyn Command; 13] = [
+static COMMANDS: [&dyn Command; 20] = [
     &help::Help,
     &ping::Ping,
     &status::Status,
@@ -167,6 +172,13 @@ static COMMANDS: [&dyn Command; 13] = [
     &output::Output,
     &lang::Lang,
     &whoami::WhoAmI,
+    &moderate::KICK,
+    &moderate::BAN,
+    &moderate::UNBAN,
+    &moderate::MUTE_COMMAND,
+    &moderate::UNMUTE,
+    &warn::Warn,
+    &warn::Warnings,
     &role::RoleCommand,
     &policy::PolicyCommand,
     &claim::ClaimGateway,

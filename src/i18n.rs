@@ -7,6 +7,7 @@
 pub mod console;
 mod en;
 pub mod health;
+pub mod moderation;
 pub mod rights;
 pub mod setup;
 mod zh;
@@ -85,6 +86,20 @@ pub enum About {
     Lang,
     /// /whoami
     WhoAmI,
+    /// /kick
+    Kick,
+    /// /ban
+    Ban,
+    /// /unban
+    Unban,
+    /// /mute
+    Mute,
+    /// /unmute
+    Unmute,
+    /// /warn
+    Warn,
+    /// /warnings
+    Warnings,
     /// /role
     Role,
     /// /policy

@@ -148,6 +148,10 @@ reasons! {
     CommandsOff = "commands_off", Refusal;
     /// More than the conversation's policy allows in a minute.
     TooMany = "too_many", Refusal;
+    /// The platform did not do what was asked for a member.
+    ModerationFailed = "moderation_failed", Refusal;
+    /// It is not known whether the platform did what was asked for a member.
+    ModerationUnknown = "moderation_unknown", Failure;
     /// There is no command of this name.
     UnknownCommand = "unknown_command", Refusal;
     /// The arguments of a command or tool are not valid.

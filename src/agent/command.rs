@@ -59,6 +59,7 @@ impl Agent {
             language: turn.language,
             actor: &turn.actor,
             proof,
+            again: self.is_recovered(input.turn),
             turn: input.turn,
             site,
             conversation: &turn.conversation,

@@ -3,24 +3,23 @@
 //! Owns the syntax. The rules are those of [`crate::permission::assign`]; what the target is on the platform
 //! is asked of the platform, so that nobody is taken for less than he is.
 
-use async_trait::async_trait;
-use weirgate_sdk::{PlatformRole, SenderKind, UserKey, moderation::ModerationError};
-
 use super::{
     Call, Command, Desk, Done, Site, Spec, When,
-    words::{Person, Words, duration},
+    target::{self, Target},
+    words::Words,
 };
 use crate::{
+    clock::span,
     i18n::{About, rights::Rights},
     permission::{
-        AuditEvent, BuiltIn, Capability, Level, Permissions, Scope, Standing,
-        assign::{Target, may_assign},
+        AuditEvent, BuiltIn, Capability, Level, Permissions, Scope,
+        assign::{self, may_assign},
         policy::{ConversationRules, Grant, MOST_GRANTS},
-        standing::{Known, standing},
     },
     reason::Reason,
     store::{Effect, Place, StoreError},
 };
+use async_trait::async_trait;
 
 /// /role
 #[derive(Debug)]
@@ -58,17 +57,18 @@ impl Command for RoleCommand {
         let Some(person) = words.person(super::words::looks_like_id) else {
             return Ok(refuse(&Rights::WhoIsMeant, &call));
         };
-        let standing = match present(&call, desk, &rules, &permissions, &person).await {
-            Ok(standing) => standing,
+        let found = target::find(&call, desk, &rules, &permissions, person).await;
+        let target = match found {
+            Ok(target) => target,
             Err(text) => return Ok(refuse(&text, &call)),
         };
         match words.text() {
             None => {
-                let grant = rules.grants.get(person.id.as_str());
+                let grant = rules.grants.get(target.person.id.as_str());
                 let grant = grant.filter(|grant| grant.holds(desk.now()));
                 let text = Rights::RoleOf {
-                    who: person.shown,
-                    role: standing.role.name().to_owned(),
+                    who: target.person.shown,
+                    role: target.standing.role.name().to_owned(),
                     until: grant.and_then(|grant| grant.until),
                 };
                 Ok(Done::text(text.render(call.language)))
@@ -79,8 +79,7 @@ impl Command for RoleCommand {
                 Change {
                     rules: &rules,
                     permissions: &permissions,
-                    person,
-                    standing,
+                    target,
                     name,
                     time: words.text(),
                 },
@@ -93,14 +92,13 @@ impl Command for RoleCommand {
 struct Change<'a> {
     rules: &'a ConversationRules,
     permissions: &'a Permissions,
-    person: Person,
-    standing: Standing,
+    target: Target,
     name: String,
     time: Option<String>,
 }
 
 fn give(call: Call<'_>, desk: &Desk, change: Change<'_>) -> Done {
-    let (user, now) = (change.person.id.as_str(), desk.now());
+    let (user, now) = (change.target.person.id.as_str(), desk.now());
     let takes = NONE.contains(&change.name.as_str());
     let new = if takes {
         // What he is without a role of his own.
@@ -124,7 +122,7 @@ fn give(call: Call<'_>, desk: &Desk, change: Change<'_>) -> Done {
         };
         return refuse(&text, &call);
     };
-    let time = match change.time.as_deref().map(|text| (text, duration(text))) {
+    let time = match change.time.as_deref().map(|text| (text, span(text))) {
         None => None,
         Some((_, Some(time))) => Some(time),
         Some((given, None)) => {
@@ -135,10 +133,10 @@ fn give(call: Call<'_>, desk: &Desk, change: Change<'_>) -> Done {
     let owner = BuiltIn::Owner.name();
     let other_owner =
         |(id, grant): (&String, &Grant)| id != user && grant.role == owner && grant.until.is_none();
-    let target = Target {
-        is_operator: *user == *call.person.id.as_str(),
-        present: &change.standing.role,
-        global_owner: change.standing.global_owner,
+    let target = assign::Target {
+        is_operator: change.target.is_caller,
+        present: &change.target.standing.role,
+        global_owner: change.target.standing.global_owner,
         last_owner: !change.rules.grants.iter().any(other_owner),
     };
     if let Err(refused) = may_assign(call.actor, &target, new) {
@@ -149,7 +147,7 @@ fn give(call: Call<'_>, desk: &Desk, change: Change<'_>) -> Done {
         return refuse(&Rights::TooManyRoles { most: MOST_GRANTS }, &call);
     }
     let grant = (!takes).then(|| Grant::new(new.name(), time, now));
-    let who = change.person.shown.clone();
+    let who = change.target.person.shown.clone();
     let text = match &grant {
         None => Rights::RoleTaken { who },
         Some(grant) => Rights::RoleGiven {
@@ -167,59 +165,10 @@ fn give(call: Call<'_>, desk: &Desk, change: Change<'_>) -> Done {
         key: Grant::key(user).into(),
         value: grant.as_ref().map(Grant::value),
     });
-    let target = format!("{user}: {} -> {words}", change.standing.role.name());
-    let record = call
-        .proof
-        .record(AuditEvent::RoleChanged, target, call.turn);
+    let told = format!("{user}: {} -> {words}", change.target.standing.role.name());
+    let record = call.proof.record(AuditEvent::RoleChanged, told, call.turn);
     done.effects.push(record.into());
     done
-}
-
-/// The target's standing: what is stored, and what the platform says of him now.
-async fn present(
-    call: &Call<'_>,
-    desk: &Desk,
-    rules: &ConversationRules,
-    permissions: &Permissions,
-    person: &Person,
-) -> Result<Standing, Rights> {
-    let user = UserKey {
-        platform: call.person.platform.clone(),
-        realm: call.person.realm.clone(),
-        id: person.id.clone(),
-    };
-    let adapter = desk.deliverer.adapter(call.conversation);
-    let moderates = adapter.as_deref().and_then(|adapter| adapter.moderates());
-    let platform_role = match moderates {
-        Some(moderates) if call.body.group => {
-            match moderates.member(call.conversation, &person.id).await {
-                Ok(member) => member.role,
-                // Roles may be given to who is not there yet, or taken from who left.
-                Err(ModerationError::NotAMember | ModerationError::NotSupported) => {
-                    PlatformRole::Unknown
-                }
-                Err(error) => {
-                    tracing::warn!(%error, "the platform does not say who somebody is");
-                    return Err(Rights::PlatformAway);
-                }
-            }
-        }
-        _ => PlatformRole::Unknown,
-    };
-    let claimed = desk.directory.is_claimed_by(&user).await;
-    Ok(standing(
-        &Known {
-            user: &user,
-            kind: SenderKind::Person,
-            platform_role,
-            // A store that cannot be read makes nobody less than he is.
-            claimed: claimed.unwrap_or(true),
-            grant: rules.grants.get(person.id.as_str()),
-            policy: &rules.policy,
-            now: desk.now(),
-        },
-        permissions,
-    ))
 }
 
 fn list(rules: &ConversationRules, desk: &Desk, call: &Call<'_>) -> String {

@@ -1,16 +1,14 @@
-//! The words behind a command: texts and mentioned people, in order, and durations among them.
+//! The words behind a command: texts and mentioned people, in order.
 //!
 //! Owns how arguments are taken apart, and who is meant by them. A mention counts by the id that the
 //! platform gave, never by the name that is shown. Pure.
 
-use std::time::Duration;
+use std::collections::VecDeque;
 
 use weirgate_sdk::{Segment, UserId};
 
 use crate::store::Body;
 
-/// The longest time that can be written, ten years.
-const LONGEST: Duration = Duration::from_secs(10 * 365 * 86_400);
 /// The longest id in bytes that is taken for one.
 const LONGEST_ID: usize = 128;
 
@@ -40,7 +38,7 @@ pub struct Person {
 /// The words behind a command's name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Words {
-    words: std::collections::VecDeque<Word>,
+    words: VecDeque<Word>,
     answered: Option<UserId>,
 }
 
@@ -48,9 +46,9 @@ impl Words {
     /// The words of a message, without the command's name and whatever stands before it.
     #[must_use]
     pub fn of(body: &Body) -> Self {
-        let mut words = std::collections::VecDeque::new();
+        let mut words = VecDeque::new();
         let mut name_passed = false;
-        let mut texts = |text: &str, words: &mut std::collections::VecDeque<Word>| {
+        let mut texts = |text: &str, words: &mut VecDeque<Word>| {
             for word in text.split_whitespace() {
                 if std::mem::replace(&mut name_passed, true) {
                     words.push_back(Word::Text(word.to_owned()));
@@ -86,6 +84,23 @@ impl Words {
             },
             Word::Person { .. } => None,
         }
+    }
+
+    /// Takes the next word away if it is a text that `read` understands.
+    pub fn take_if<T>(&mut self, read: impl FnOnce(&str) -> Option<T>) -> Option<T> {
+        let Some(Word::Text(text)) = self.words.front() else {
+            return None;
+        };
+        let value = read(text)?;
+        self.words.pop_front();
+        Some(value)
+    }
+
+    /// Takes the first word away that is one of `options`, wherever it stands; says whether there was one.
+    pub fn take(&mut self, options: &[&str]) -> bool {
+        let is_one = |word: &Word| matches!(word, Word::Text(text) if options.contains(&&**text));
+        let found = self.words.iter().position(is_one);
+        found.and_then(|at| self.words.remove(at)).is_some()
     }
 
     /// The person that is meant: mentioned anywhere, or else written as an id in front, or else the author
@@ -141,24 +156,6 @@ impl Words {
 pub fn looks_like_id(word: &str) -> bool {
     let digits = word.bytes().all(|byte| byte.is_ascii_digit());
     word.starts_with("id:") && word.len() > 3 || digits && (5..=20).contains(&word.len())
-}
-
-/// Reads a time such as `90s`, `10m`, `2h`, `7d`, `1w`, also in Chinese (`10分钟`, `2小时`, `7天`).
-#[must_use]
-pub fn duration(text: &str) -> Option<Duration> {
-    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-    let (count, unit) = text.split_at_checked(digits)?;
-    let seconds: u64 = match unit.to_ascii_lowercase().as_str() {
-        "s" | "sec" | "秒" => 1,
-        "m" | "min" | "分" | "分钟" => 60,
-        "h" | "hour" | "时" | "小时" => 3_600,
-        "d" | "day" | "天" => 86_400,
-        "w" | "week" | "周" => 7 * 86_400,
-        _ => return None,
-    };
-    let count: u64 = count.parse().ok()?;
-    let time = Duration::from_secs(count.checked_mul(seconds)?);
-    (!time.is_zero() && time <= LONGEST).then_some(time)
 }
 
 #[cfg(test)]
@@ -224,33 +221,5 @@ mod tests {
         let mut words = Words::of(&body(vec![Segment::Text("/kick @Bob".into())]));
         assert_eq!(words.person(number), None);
         assert_eq!(words.rest(), "@Bob");
-    }
-
-    #[test]
-    fn times_are_read_in_both_languages() {
-        let cases = [
-            ("90s", 90),
-            ("10m", 600),
-            ("2h", 7_200),
-            ("7d", 604_800),
-            ("10分钟", 600),
-            ("3天", 259_200),
-        ];
-        for (text, seconds) in cases {
-            assert_eq!(duration(text), Some(Duration::from_secs(seconds)), "{text}");
-        }
-        for text in [
-            "",
-            "10",
-            "m",
-            "0m",
-            "-1h",
-            "1.5h",
-            "99999999999999999999d",
-            "9999w",
-            "1y",
-        ] {
-            assert_eq!(duration(text), None, "{text}");
-        }
     }
 }

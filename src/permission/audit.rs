@@ -20,6 +20,20 @@ pub enum AuditEvent {
     PolicyChanged,
     /// Somebody became an owner of the gateway.
     GatewayClaimed,
+    /// A member was removed, or should have been.
+    UserKicked,
+    /// A member was kept out, or should have been.
+    UserBanned,
+    /// A member was let in again, or should have been.
+    UserUnbanned,
+    /// A member was kept from writing, or should have been.
+    UserMuted,
+    /// A member was allowed to write again, or should have been.
+    UserUnmuted,
+    /// A member was warned.
+    UserWarned,
+    /// A member's warnings were taken back.
+    WarningsCleared,
     /// A conversation's context was reset.
     ContextReset,
     /// Another person's turn was stopped.
@@ -44,6 +58,13 @@ impl AuditEvent {
             Self::RoleChanged => "role_changed",
             Self::PolicyChanged => "policy_changed",
             Self::GatewayClaimed => "gateway_claimed",
+            Self::UserKicked => "user_kicked",
+            Self::UserBanned => "user_banned",
+            Self::UserUnbanned => "user_unbanned",
+            Self::UserMuted => "user_muted",
+            Self::UserUnmuted => "user_unmuted",
+            Self::UserWarned => "user_warned",
+            Self::WarningsCleared => "warnings_cleared",
             Self::ContextReset => "context_reset",
             Self::TurnStopped => "turn_stopped",
             Self::ReplyRetried => "reply_retried",
@@ -73,19 +94,28 @@ impl AuditRecord {
             Scope::Conversation(id) => id,
             Scope::Own | Scope::Global => 0,
         };
-        let details = format!(
-            "{{\"role\":\"{}\",\"capability\":\"{capability:?}\"}}",
-            actor.role.name()
-        );
+        let details = serde_json::json!({
+            "role": actor.role.name(), "capability": format!("{capability:?}"),
+        });
         Self(Audit {
             event: event.code(),
             operator: actor.person,
             target,
             conversation,
             turn,
-            details,
+            details: details.to_string(),
             at,
         })
+    }
+
+    /// The record with more about what was done: the fields of an object, beside what it has.
+    pub fn with(mut self, more: &serde_json::Value) -> Self {
+        let own = serde_json::from_str::<serde_json::Value>(&self.0.details);
+        if let (Ok(serde_json::Value::Object(mut own)), Some(more)) = (own, more.as_object()) {
+            own.extend(more.clone());
+            self.0.details = serde_json::Value::Object(own).to_string();
+        }
+        self
     }
 }
 

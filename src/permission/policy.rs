@@ -3,11 +3,11 @@
 //! Owns the keys, their values as they are stored, and what each may be. It never reads the store: it is
 //! made from the rows of one conversation.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use weirgate_sdk::Timestamp;
 
-use crate::clock::millis;
+use crate::clock::{millis, span};
 
 /// What the stored key of a given role begins with; the user's id follows.
 const GRANT: &str = "role:";
@@ -59,7 +59,7 @@ impl Grant {
 
     /// A grant from now on; for a time if one is given.
     #[must_use]
-    pub fn new(role: &str, time: Option<std::time::Duration>, now: Timestamp) -> Self {
+    pub fn new(role: &str, time: Option<Duration>, now: Timestamp) -> Self {
         Self {
             role: role.to_owned(),
             until: time.map(|time| now.saturating_add(millis(time))),
@@ -90,6 +90,10 @@ pub struct Policy {
     pub max_messages_per_minute: Option<u32>,
     /// Commands of one person in a minute.
     pub max_commands_per_minute: Option<u32>,
+    /// The warning that mutes; `None` for none.
+    pub warnings_before_mute: Option<u32>,
+    /// How long that mutes.
+    pub warning_mute: Duration,
     /// If not empty: the ids of those who are heard.
     pub whitelist: Vec<String>,
     /// The ids of those who are not heard.
@@ -109,6 +113,8 @@ impl Default for Policy {
             max_message_length: None,
             max_messages_per_minute: None,
             max_commands_per_minute: None,
+            warnings_before_mute: Some(3),
+            warning_mute: Duration::from_secs(3_600),
             whitelist: Vec::new(),
             blacklist: Vec::new(),
         }
@@ -116,7 +122,7 @@ impl Default for Policy {
 }
 
 /// The keys of a policy, in the order in which they are shown.
-pub const KEYS: [&str; 12] = [
+pub const KEYS: [&str; 14] = [
     "default_role",
     "allow_guest_read",
     "allow_guest_send",
@@ -127,6 +133,8 @@ pub const KEYS: [&str; 12] = [
     "max_message_length",
     "max_messages_per_minute",
     "max_commands_per_minute",
+    "warnings_before_mute",
+    "warning_mute",
     "whitelist",
     "blacklist",
 ];
@@ -170,6 +178,10 @@ impl Policy {
             "max_message_length" => self.max_message_length = count(value)?,
             "max_messages_per_minute" => self.max_messages_per_minute = count(value)?,
             "max_commands_per_minute" => self.max_commands_per_minute = count(value)?,
+            "warnings_before_mute" => self.warnings_before_mute = count(value)?,
+            "warning_mute" => {
+                self.warning_mute = span(value).ok_or(BadPolicy::Value("10m, 2h, 7d"))?;
+            }
             "whitelist" => self.whitelist = ids(value)?,
             "blacklist" => self.blacklist = ids(value)?,
             _ => return Err(BadPolicy::Key),
@@ -197,6 +209,8 @@ impl Policy {
             "max_message_length" => count(self.max_message_length),
             "max_messages_per_minute" => count(self.max_messages_per_minute),
             "max_commands_per_minute" => count(self.max_commands_per_minute),
+            "warnings_before_mute" => count(self.warnings_before_mute),
+            "warning_mute" => format!("{}s", self.warning_mute.as_secs()),
             "whitelist" => ids(&self.whitelist),
             "blacklist" => ids(&self.blacklist),
             _ => return None,

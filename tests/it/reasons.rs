@@ -15,7 +15,7 @@ use std::{
 use weirgate::reason::Reason;
 
 /// Each code with a file of tests that names it.
-const SEEN: [(&str, &str); 57] = [
+const SEEN: [(&str, &str); 59] = [
     ("duplicate", "tests/it/reasons/events.rs"),
     ("own_message", "tests/it/reasons/events.rs"),
     ("other_bot", "tests/it/simulation/changes.rs"),
@@ -55,6 +55,8 @@ const SEEN: [(&str, &str); 57] = [
     ("media_off", "tests/it/commands/rights.rs"),
     ("commands_off", "tests/it/commands/rights.rs"),
     ("too_many", "tests/it/commands/rights.rs"),
+    ("moderation_failed", "tests/it/commands/moderate.rs"),
+    ("moderation_unknown", "tests/it/commands/moderate.rs"),
     ("unknown_command", "tests/it/commands.rs"),
     ("bad_arguments", "tests/it/commands.rs"),
     ("redacted", "tests/it/reasons/turns.rs"),

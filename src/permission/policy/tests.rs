@@ -19,6 +19,8 @@ fn every_key_is_read_as_it_is_written() {
         ("max_message_length", "500"),
         ("max_messages_per_minute", "6"),
         ("max_commands_per_minute", "2"),
+        ("warnings_before_mute", "5"),
+        ("warning_mute", "600s"),
         ("whitelist", "1 2"),
         ("blacklist", "3"),
     ];
@@ -70,7 +72,7 @@ fn what_is_wrong_changes_nothing() {
 
 #[test]
 fn a_role_that_was_lent_runs_out() {
-    let grant = Grant::new("admin", Some(std::time::Duration::from_secs(2)), 1_000);
+    let grant = Grant::new("admin", Some(Duration::from_secs(2)), 1_000);
     let rows = vec![(Grant::key("42"), grant.value())];
     let read = ConversationRules::read(&rows);
     assert_eq!(read.grants["42"], grant);

@@ -218,6 +218,12 @@ impl FakeOneBot {
         self.shared.groups.lock().set(group, user, role);
     }
 
+    /// Whether somebody is in a group.
+    #[must_use]
+    pub fn is_member(&self, group: u64, user: u64) -> bool {
+        self.shared.groups.lock().has(group, user)
+    }
+
     /// What happens at kicks from now on.
     pub fn kicks(&self, kicks: Kicks) {
         self.shared.groups.lock().kicks = kicks;

@@ -57,6 +57,10 @@ impl Groups {
         }
     }
 
+    pub(super) fn has(&self, group: u64, user: u64) -> bool {
+        self.members.contains_key(&(group, user))
+    }
+
     fn record(&self, key: (u64, u64)) -> Option<Value> {
         let member = self.members.get(&key)?;
         Some(json!({

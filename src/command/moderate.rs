@@ -1,0 +1,276 @@
+//! /kick, /ban, /unban, /mute, /unmute: what is done to a member, and only reported as the platform confirmed.
+//!
+//! Owns the checks in front of an action: who stands above whom, and what the bot itself may. The action is
+//! done while the command runs; the journaled command is what survives a crash, and is asked of the platform
+//! before it is done again.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use weirgate_sdk::{
+    PlatformRole,
+    moderation::{Action, BotRights, Moderates, ModerationError},
+};
+
+use super::{
+    Call, Command, Desk, Done, Site, Spec, When,
+    target::{self, Target},
+    words::Words,
+};
+use crate::{
+    clock::span,
+    i18n::{
+        About,
+        moderation::{Deed, Moderation},
+    },
+    permission::{AuditEvent, Capability, Level, Scope},
+    reason::Reason,
+    store::StoreError,
+};
+
+/// How long somebody is muted who is muted without a time.
+const MUTE: Duration = Duration::from_secs(3_600);
+/// The longest reason that is kept, in characters.
+const REASON: usize = 200;
+/// Words that ask what would happen.
+const DRY: [&str; 4] = ["--dry-run", "dry-run", "dry", "试运行"];
+
+/// One of the commands.
+#[derive(Debug)]
+pub struct Moderate(Deed, Spec);
+
+const fn spec(name: &'static str, about: About) -> Spec {
+    Spec {
+        name,
+        aliases: &[],
+        about,
+        level: Level::Admin,
+        when: When::InOrder,
+    }
+}
+
+/// /kick
+pub static KICK: Moderate = Moderate(Deed::Kick, spec("kick", About::Kick));
+/// /ban
+pub static BAN: Moderate = Moderate(Deed::Ban, spec("ban", About::Ban));
+/// /unban
+pub static UNBAN: Moderate = Moderate(Deed::Unban, spec("unban", About::Unban));
+/// /mute
+pub static MUTE_COMMAND: Moderate = Moderate(Deed::Mute, spec("mute", About::Mute));
+/// /unmute
+pub static UNMUTE: Moderate = Moderate(Deed::Unmute, spec("unmute", About::Unmute));
+
+#[async_trait]
+impl Command for Moderate {
+    fn spec(&self) -> &Spec {
+        &self.1
+    }
+
+    fn needs(&self, _: &str, site: Site) -> (Capability, Scope) {
+        let capability = Level::Admin.capability();
+        (capability, Scope::Conversation(site.conversation))
+    }
+
+    async fn run(&self, call: Call<'_>, desk: &Desk) -> Result<Done, StoreError> {
+        let mut words = Words::of(call.body);
+        let dry = words.take(&DRY);
+        let Some(person) = words.person(super::words::looks_like_id) else {
+            return Ok(refuse(&call, &Moderation::WhoIsMeant));
+        };
+        let time = match self.0 {
+            Deed::Ban | Deed::Mute => words.take_if(span),
+            Deed::Kick | Deed::Unban | Deed::Unmute => None,
+        };
+        let time = time.or((self.0 == Deed::Mute).then_some(MUTE));
+        let rules = desk.directory.rules(call.site.conversation).await?;
+        let permissions = desk.rules.get().settings.permissions.clone();
+        let target = match target::find(&call, desk, &rules, &permissions, person).await {
+            Ok(target) => target,
+            Err(text) => return Ok(refused(text.render(call.language))),
+        };
+        let adapter = target::adapter(&call, desk);
+        let moderates = adapter.as_deref().and_then(|adapter| adapter.moderates());
+        let Some(moderates) = moderates.filter(|_| call.body.group) else {
+            return Ok(refuse(&call, &Moderation::NotHere));
+        };
+        if let Err(text) = may(&call, &target) {
+            return Ok(refuse(&call, &text));
+        }
+        let order = Order {
+            deed: self.0,
+            time,
+            reason: words.rest().chars().take(REASON).collect(),
+        };
+        if dry {
+            let found = check(moderates, &call, &target, self.0).await;
+            return Ok(dry_run(&call, &target, order, found));
+        }
+        let result = carry_out(moderates, &call, &order.action(&target)).await;
+        Ok(report(call, &target, &order, result))
+    }
+}
+
+/// What is to be done.
+#[derive(Debug)]
+pub(super) struct Order {
+    pub(super) deed: Deed,
+    pub(super) time: Option<Duration>,
+    pub(super) reason: String,
+}
+
+impl Order {
+    pub(super) fn action(&self, target: &Target) -> Action {
+        let user = target.person.id.clone();
+        let time = self.time;
+        match self.deed {
+            Deed::Kick => Action::Kick { user },
+            Deed::Ban => Action::Ban { user, time },
+            Deed::Unban => Action::Unban { user },
+            Deed::Mute => Action::Mute { user, time },
+            Deed::Unmute => Action::Unmute { user },
+        }
+    }
+}
+
+/// Whether the caller stands above the target.
+pub(super) fn may(call: &Call<'_>, target: &Target) -> Result<(), Moderation> {
+    if target.is_caller {
+        return Err(Moderation::Yourself);
+    }
+    let below = target.standing.role.is_below(&call.actor.role);
+    if target.standing.global_owner || !(call.actor.global_owner || below) {
+        return Err(Moderation::TooHigh);
+    }
+    Ok(())
+}
+
+/// Does it. After a crash the platform is asked first whether it is done: a kick must not fail because
+/// nobody is there any more, and a second mute would be longer than asked for.
+pub(super) async fn carry_out(
+    moderates: &dyn Moderates,
+    call: &Call<'_>,
+    action: &Action,
+) -> Result<(), ModerationError> {
+    if call.again && moderates.is_done(call.conversation, action).await? == Some(true) {
+        return Ok(());
+    }
+    moderates.act(call.conversation, action).await
+}
+
+/// What the platform would say, as far as that can be known before.
+async fn check(
+    moderates: &dyn Moderates,
+    call: &Call<'_>,
+    target: &Target,
+    deed: Deed,
+) -> Result<(), ModerationError> {
+    let rights = moderates.bot_rights(call.conversation).await?;
+    possible(rights, target, deed)
+}
+
+fn possible(rights: BotRights, target: &Target, deed: Deed) -> Result<(), ModerationError> {
+    let right = match deed {
+        Deed::Kick | Deed::Ban | Deed::Unban => rights.remove,
+        Deed::Mute | Deed::Unmute => rights.mute,
+    };
+    if !right {
+        return Err(ModerationError::BotLacksRight);
+    }
+    match &target.member {
+        Some(member) if member.role == PlatformRole::Owner => Err(ModerationError::TargetIsOwner),
+        Some(member) if member.role == PlatformRole::Admin => Err(ModerationError::TargetIsAdmin),
+        None if deed != Deed::Unban => Err(ModerationError::NotAMember),
+        _ => Ok(()),
+    }
+}
+
+fn dry_run(
+    call: &Call<'_>,
+    target: &Target,
+    order: Order,
+    found: Result<(), ModerationError>,
+) -> Done {
+    let who = target.person.shown.clone();
+    let text = match found {
+        Ok(()) => Moderation::Would {
+            deed: order.deed,
+            who,
+            time: order.time,
+        },
+        Err(error) => Moderation::WouldFail {
+            who,
+            error: error.clone(),
+        },
+    };
+    Done::text(text.render(call.language))
+}
+
+/// The answer and the record of an action.
+fn report(
+    call: Call<'_>,
+    target: &Target,
+    order: &Order,
+    result: Result<(), ModerationError>,
+) -> Done {
+    let who = target.person.shown.clone();
+    let text = match &result {
+        Ok(()) => Moderation::Done {
+            deed: order.deed,
+            who: who.clone(),
+            time: order.time,
+            reason: order.reason.clone(),
+        },
+        Err(error) => Moderation::Failed {
+            who: who.clone(),
+            error: error.clone(),
+        },
+    };
+    let mut done = Done::text(text.render(call.language));
+    if let Err(error) = &result {
+        tracing::warn!(deed = order.deed.name(), %error, "a member was not moderated");
+        done.refused = Some(match error {
+            ModerationError::NotConfirmed(_) => Reason::ModerationUnknown,
+            _ => Reason::ModerationFailed,
+        });
+    }
+    done.effects.push(record(call, target, order, &result));
+    done
+}
+
+/// The record for the audit log: also of what failed, because it was tried.
+fn record(
+    call: Call<'_>,
+    target: &Target,
+    order: &Order,
+    result: &Result<(), ModerationError>,
+) -> crate::store::Effect {
+    let outcome = match result {
+        Ok(()) => "done".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    let time = order.time.map(|time| time.as_secs());
+    let details = serde_json::json!({
+        "deed": order.deed.name(), "seconds": time, "reason": order.reason, "outcome": outcome,
+    });
+    let event = match order.deed {
+        Deed::Kick => AuditEvent::UserKicked,
+        Deed::Ban => AuditEvent::UserBanned,
+        Deed::Unban => AuditEvent::UserUnbanned,
+        Deed::Mute => AuditEvent::UserMuted,
+        Deed::Unmute => AuditEvent::UserUnmuted,
+    };
+    let target = target.person.id.as_str().to_owned();
+    let turn = call.turn;
+    call.proof.record(event, target, turn).with(&details).into()
+}
+
+fn refuse(call: &Call<'_>, text: &Moderation) -> Done {
+    refused(text.render(call.language))
+}
+
+fn refused(text: String) -> Done {
+    Done {
+        refused: Some(Reason::BadArguments),
+        ..Done::text(text)
+    }
+}

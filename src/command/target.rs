@@ -1,0 +1,94 @@
+//! Whom a command means, and what he is: here, and on the platform now.
+//!
+//! Owns the look-ups in front of roles and moderation. What the platform does not say is never guessed in
+//! the caller's favour.
+
+use std::sync::Arc;
+
+use weirgate_sdk::{
+    Adapter, PlatformRole, SenderKind, UserKey,
+    moderation::{Member, ModerationError},
+};
+
+use super::{Call, Desk, words::Person};
+use crate::{
+    i18n::rights::Rights,
+    permission::{
+        Permissions, Standing,
+        policy::ConversationRules,
+        standing::{Known, standing},
+    },
+};
+
+/// Somebody who is meant.
+#[derive(Debug)]
+pub struct Target {
+    /// Who.
+    pub person: Person,
+    /// It is the caller.
+    pub is_caller: bool,
+    /// What he is here.
+    pub standing: Standing,
+    /// The platform knows him in this conversation.
+    pub member: Option<Member>,
+}
+
+/// The adapter of the conversation that a command was given in, if its account is still configured.
+pub fn adapter(call: &Call<'_>, desk: &Desk) -> Option<Arc<dyn Adapter>> {
+    desk.deliverer.adapter(call.conversation)
+}
+
+/// Looks somebody up.
+///
+/// # Errors
+/// What to tell the caller, when the platform does not say now who that is.
+pub async fn find(
+    call: &Call<'_>,
+    desk: &Desk,
+    rules: &ConversationRules,
+    permissions: &Permissions,
+    person: Person,
+) -> Result<Target, Rights> {
+    let user = UserKey {
+        platform: call.person.platform.clone(),
+        realm: call.person.realm.clone(),
+        id: person.id.clone(),
+    };
+    let adapter = adapter(call, desk);
+    let moderates = adapter.as_deref().and_then(|adapter| adapter.moderates());
+    let member = match moderates {
+        Some(moderates) if call.body.group => {
+            match moderates.member(call.conversation, &person.id).await {
+                Ok(member) => Some(member),
+                // Roles may be given to who is not there yet, or taken from who left.
+                Err(ModerationError::NotAMember | ModerationError::NotSupported) => None,
+                Err(error) => {
+                    tracing::warn!(%error, "the platform does not say who somebody is");
+                    return Err(Rights::PlatformAway);
+                }
+            }
+        }
+        _ => None,
+    };
+    // A store that cannot be read makes nobody less than he is.
+    let claimed = desk.directory.is_claimed_by(&user).await.unwrap_or(true);
+    let role = member.as_ref().map(|member| member.role);
+    let standing = standing(
+        &Known {
+            user: &user,
+            kind: SenderKind::Person,
+            platform_role: role.unwrap_or(PlatformRole::Unknown),
+            claimed,
+            grant: rules.grants.get(person.id.as_str()),
+            policy: &rules.policy,
+            now: desk.now(),
+        },
+        permissions,
+    );
+    Ok(Target {
+        is_caller: user == *call.person,
+        person,
+        standing,
+        member,
+    })
+}

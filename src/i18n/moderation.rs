@@ -1,0 +1,318 @@
+//! What people are told about moderation.
+//!
+//! Owns the texts: one exhaustive `match` a language. Every class of failure has a sentence that a person
+//! understands.
+
+use std::time::Duration;
+
+use weirgate_sdk::moderation::ModerationError;
+
+use super::{Language, rough};
+
+/// What is done to a member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Deed {
+    /// Removed; may come back.
+    Kick,
+    /// Kept out.
+    Ban,
+    /// Let in again.
+    Unban,
+    /// Kept from writing.
+    Mute,
+    /// May write again.
+    Unmute,
+}
+
+impl Deed {
+    /// The name for logs and records.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Kick => "kick",
+            Self::Ban => "ban",
+            Self::Unban => "unban",
+            Self::Mute => "mute",
+            Self::Unmute => "unmute",
+        }
+    }
+}
+
+/// A text.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Moderation {
+    /// Nobody was named.
+    WhoIsMeant,
+    /// The platform has no moderation, or not in this kind of chat.
+    NotHere,
+    /// The caller means himself.
+    Yourself,
+    /// The target stands not below the caller.
+    TooHigh,
+    /// The platform confirmed it.
+    Done {
+        /// What.
+        deed: Deed,
+        /// Whom.
+        who: String,
+        /// How long.
+        time: Option<Duration>,
+        /// Why.
+        reason: String,
+    },
+    /// It was not done, or nobody knows.
+    Failed {
+        /// Whom it concerned.
+        who: String,
+        /// Why not.
+        error: ModerationError,
+    },
+    /// What would be done.
+    Would {
+        /// What.
+        deed: Deed,
+        /// Whom.
+        who: String,
+        /// How long.
+        time: Option<Duration>,
+    },
+    /// What would go wrong.
+    WouldFail {
+        /// Whom it concerns.
+        who: String,
+        /// Why.
+        error: ModerationError,
+    },
+    /// Somebody was warned.
+    Warned {
+        /// Who.
+        who: String,
+        /// How often by now.
+        count: usize,
+        /// When something follows; 0 for never.
+        limit: u32,
+    },
+    /// Somebody was warned and muted.
+    WarnedAndMuted {
+        /// Who.
+        who: String,
+        /// How long.
+        time: Option<Duration>,
+    },
+    /// Somebody was warned, and the mute that should follow failed.
+    WarnedNotMuted {
+        /// Who.
+        who: String,
+        /// Why.
+        error: ModerationError,
+    },
+    /// Somebody's warnings.
+    WarningsOf {
+        /// Whose.
+        who: String,
+        /// One a line, oldest first.
+        lines: Vec<String>,
+    },
+    /// Somebody's warnings were taken back.
+    WarningsCleared {
+        /// Whose.
+        who: String,
+    },
+}
+
+impl Moderation {
+    /// The text in a language.
+    #[must_use]
+    pub fn render(&self, language: Language) -> String {
+        match language {
+            Language::Zh => self.zh(),
+            Language::En => self.en(),
+        }
+    }
+
+    fn en(&self) -> String {
+        match self {
+            Self::WhoIsMeant => {
+                "Who is meant? Mention the person, answer a message of his, or write his id.".into()
+            }
+            Self::NotHere => "That works in groups of platforms that can do it, not here.".into(),
+            Self::Yourself => "Not done: that would be yourself.".into(),
+            Self::TooHigh => "Not done: he does not stand below you here.".into(),
+            Self::Done {
+                deed,
+                who,
+                time,
+                reason,
+            } => {
+                let what = match deed {
+                    Deed::Kick => "was removed",
+                    Deed::Ban => "is banned",
+                    Deed::Unban => "may come back",
+                    Deed::Mute => "is muted",
+                    Deed::Unmute => "may write again",
+                };
+                let reason = if reason.is_empty() {
+                    String::new()
+                } else {
+                    format!(" Reason: {reason}")
+                };
+                format!("{who} {what}{}.{reason}", span_en(*time))
+            }
+            Self::Failed { who, error } => format!("{who}: {}", failure_en(error)),
+            Self::Would { deed, who, time } => {
+                let time = span_en(*time);
+                format!("Would {} {who}{time}. Nothing was done.", deed.name())
+            }
+            Self::WouldFail { who, error } => {
+                format!("{who}: {} Nothing was tried.", failure_en(error))
+            }
+            Self::Warned {
+                who,
+                count,
+                limit: 0,
+            } => format!("{who} is warned (warning {count})."),
+            Self::Warned { who, count, limit } => {
+                format!("{who} is warned ({count} of {limit}).")
+            }
+            Self::WarnedAndMuted { who, time } => {
+                format!(
+                    "{who} is warned and, after so many, muted{}.",
+                    span_en(*time)
+                )
+            }
+            Self::WarnedNotMuted { who, error } => {
+                format!(
+                    "{who} is warned, but could not be muted. {}",
+                    failure_en(error)
+                )
+            }
+            Self::WarningsOf { who, lines } if lines.is_empty() => {
+                format!("{who} has no warnings here.")
+            }
+            Self::WarningsOf { who, lines } => {
+                format!("Warnings of {who}:\n{}", lines.join("\n"))
+            }
+            Self::WarningsCleared { who } => format!("{who} has no warnings any more."),
+        }
+    }
+
+    fn zh(&self) -> String {
+        match self {
+            Self::WhoIsMeant => "指的是谁？请 @ 对方、回复对方的消息，或写出对方的 id。".into(),
+            Self::NotHere => "此操作只能在支持它的平台的群里使用。".into(),
+            Self::Yourself => "未执行：不能对自己操作。".into(),
+            Self::TooHigh => "未执行：对方在本会话的角色不低于你。".into(),
+            Self::Done {
+                deed,
+                who,
+                time,
+                reason,
+            } => {
+                let what = match deed {
+                    Deed::Kick => "已被移出",
+                    Deed::Ban => "已被封禁",
+                    Deed::Unban => "可以重新加入了",
+                    Deed::Mute => "已被禁言",
+                    Deed::Unmute => "可以发言了",
+                };
+                let reason = if reason.is_empty() {
+                    String::new()
+                } else {
+                    format!("原因：{reason}")
+                };
+                format!("{who} {what}{}。{reason}", span_zh(*time))
+            }
+            Self::Failed { who, error } => format!("{who}：{}", failure_zh(error)),
+            Self::Would { deed, who, time } => {
+                let what = match deed {
+                    Deed::Kick => "移出",
+                    Deed::Ban => "封禁",
+                    Deed::Unban => "解封",
+                    Deed::Mute => "禁言",
+                    Deed::Unmute => "解除禁言",
+                };
+                format!("将会{what} {who}{}。没有实际执行。", span_zh(*time))
+            }
+            Self::WouldFail { who, error } => {
+                format!("{who}：{}没有实际执行。", failure_zh(error))
+            }
+            Self::Warned {
+                who,
+                count,
+                limit: 0,
+            } => format!("已警告 {who}（第 {count} 次）。"),
+            Self::Warned { who, count, limit } => {
+                format!("已警告 {who}（第 {count} 次，满 {limit} 次禁言）。")
+            }
+            Self::WarnedAndMuted { who, time } => {
+                format!("已警告 {who}，次数已满，禁言{}。", span_zh(*time))
+            }
+            Self::WarnedNotMuted { who, error } => {
+                format!("已警告 {who}，但无法禁言。{}", failure_zh(error))
+            }
+            Self::WarningsOf { who, lines } if lines.is_empty() => {
+                format!("{who} 在本会话没有警告。")
+            }
+            Self::WarningsOf { who, lines } => format!("{who} 的警告：\n{}", lines.join("\n")),
+            Self::WarningsCleared { who } => format!("已清除 {who} 的警告。"),
+        }
+    }
+}
+
+fn span_en(time: Option<Duration>) -> String {
+    time.map_or_else(String::new, |time| {
+        format!(" for {}", rough(time, ["d", "h", "m", "s"]))
+    })
+}
+
+fn span_zh(time: Option<Duration>) -> String {
+    time.map_or_else(String::new, |time| {
+        format!("，时长 {}", rough(time, ["天", "小时", "分钟", "秒"]))
+    })
+}
+
+fn failure_en(error: &ModerationError) -> String {
+    let text = match error {
+        ModerationError::BotLacksRight => "I may not do that: I am not an admin here.",
+        ModerationError::TargetIsOwner => "he is the owner of this group.",
+        ModerationError::TargetIsAdmin => {
+            "he is an admin of this group, and I cannot touch admins."
+        }
+        ModerationError::TargetIsBot => "that is me.",
+        ModerationError::NotAMember => "nobody of that id is here.",
+        ModerationError::MessageGone => "the message is gone, or too old.",
+        ModerationError::NotSupported => "the platform cannot do that here.",
+        ModerationError::NotConfirmed(_) => {
+            "it may have been done, but the platform did not confirm it. Please look."
+        }
+        ModerationError::Unavailable(_) => {
+            "nothing was done: the platform cannot be reached now. Please try again."
+        }
+        ModerationError::Rejected(_) => "nothing was done: the platform refused. The log says why.",
+        ModerationError::TooLong { most } => {
+            let most = rough(*most, ["d", "h", "m", "s"]);
+            return format!("nothing was done: at most {most} are possible.");
+        }
+    };
+    text.to_owned()
+}
+
+fn failure_zh(error: &ModerationError) -> String {
+    let text = match error {
+        ModerationError::BotLacksRight => "我没有权限：我在这里不是管理员。",
+        ModerationError::TargetIsOwner => "对方是群主。",
+        ModerationError::TargetIsAdmin => "对方是群管理员，我无法操作管理员。",
+        ModerationError::TargetIsBot => "那是我自己。",
+        ModerationError::NotAMember => "群里没有这个人。",
+        ModerationError::MessageGone => "消息已不存在或太旧。",
+        ModerationError::NotSupported => "平台在这里不支持此操作。",
+        ModerationError::NotConfirmed(_) => "可能已经执行，但平台没有确认，请查看。",
+        ModerationError::Unavailable(_) => "没有执行：暂时无法连接平台，请稍后再试。",
+        ModerationError::Rejected(_) => "没有执行：平台拒绝了，原因见日志。",
+        ModerationError::TooLong { most } => {
+            let most = rough(*most, ["天", "小时", "分钟", "秒"]);
+            return format!("没有执行：最长 {most}。");
+        }
+    };
+    text.to_owned()
+}

@@ -1,0 +1,179 @@
+//! Moderation in a QQ group: what is done, what is refused, and what is reported.
+
+use serde_json::json;
+use weirgate_testkit::{
+    model::FakeModel,
+    onebot::{self, FakeOneBot, Kicks},
+};
+
+use crate::gateway::{BOT, Chat as _, Gateway, LIMIT, rows};
+
+const GROUP: u64 = 50;
+const OWNER: u64 = 100_001;
+const ADMIN: u64 = 100_002;
+const BOB: u64 = 100_003;
+
+/// A group with an owner, an admin, two members and the bot.
+async fn group(gateway: &Gateway, bot: &'static str) -> FakeOneBot {
+    let fake = gateway.onebot().await;
+    for (user, role) in [
+        (BOT, bot),
+        (OWNER, "owner"),
+        (ADMIN, "admin"),
+        (BOB, "member"),
+        (100_004, "member"),
+    ] {
+        fake.member(GROUP, user, Some(role));
+    }
+    fake
+}
+
+async fn said(fake: &FakeOneBot, role: &str, user: u64, text: &str) -> String {
+    fake.ask_as(role, GROUP, user, text).await
+}
+
+#[tokio::test]
+async fn members_are_muted_and_removed_by_who_stands_above_them() {
+    let model = FakeModel::start().await;
+    let mut gateway = Gateway::start(&model, json!({})).await;
+    let fake = group(&gateway, "admin").await;
+    assert_eq!(
+        said(&fake, "member", BOB, "/kick @100004").await,
+        "Only an admin may do that here."
+    );
+    let told = said(&fake, "admin", ADMIN, "/mute @100003 10m too loud").await;
+    assert_eq!(told, "100003 is muted for 10m. Reason: too loud");
+    let told = said(&fake, "admin", ADMIN, "/mute @100004").await;
+    assert_eq!(told, "100004 is muted for 1h.");
+    assert_eq!(
+        said(&fake, "admin", ADMIN, "/unmute @100003").await,
+        "100003 may write again."
+    );
+    for (text, says) in [
+        ("/kick @100001", "he does not stand below you"),
+        ("/kick @100002", "that would be yourself"),
+        ("/kick @999999", "nobody of that id is here"),
+        ("/kick @Bob", "Who is meant?"),
+        ("/kick", "Who is meant?"),
+        ("/mute @100003 400d", "at most 29d"),
+    ] {
+        let told = said(&fake, "admin", ADMIN, text).await;
+        assert!(told.contains(says), "{text}: {told}");
+    }
+    let told = said(&fake, "owner", OWNER, "/kick @100002").await;
+    assert!(
+        told.contains("he is an admin of this group, and I cannot touch admins"),
+        "{told}"
+    );
+    let dry = said(&fake, "admin", ADMIN, "/kick @100003 dry-run").await;
+    assert_eq!(dry, "Would kick 100003. Nothing was done.");
+    assert!(
+        !fake.called().contains(&"set_group_kick".to_owned()),
+        "nothing is done"
+    );
+    let told = said(&fake, "admin", ADMIN, "/kick @100003 spam").await;
+    assert_eq!(told, "100003 was removed. Reason: spam");
+    let told = said(&fake, "admin", ADMIN, "/kick @100003").await;
+    assert!(told.contains("nobody of that id is here"), "{told}");
+    gateway.term().await;
+    let audit = rows(&gateway.database(), "SELECT * FROM audit ORDER BY id");
+    let has = |event: &str, text: &str| {
+        audit
+            .iter()
+            .any(|row| row.contains(event) && row.contains(text))
+    };
+    assert!(
+        has("user_kicked", r#""outcome":"done""#) && has("user_kicked", "spam"),
+        "{audit:?}"
+    );
+    assert!(
+        has("user_muted", r#""seconds":600"#) && has("user_unmuted", "100003"),
+        "{audit:?}"
+    );
+}
+
+#[tokio::test]
+async fn nothing_is_reported_as_done_that_the_platform_did_not_confirm() {
+    let model = FakeModel::start().await;
+    let gateway = Gateway::start(&model, json!({})).await;
+    let fake = group(&gateway, "member").await;
+    let told = said(&fake, "owner", OWNER, "/kick @100003").await;
+    assert_eq!(told, "100003: I may not do that: I am not an admin here.");
+    assert_eq!(gateway.counted("moderation_failed").await, 1);
+    let dry = said(&fake, "owner", OWNER, "/mute @100003 dry").await;
+    assert!(
+        dry.ends_with("I am not an admin here. Nothing was tried."),
+        "{dry}"
+    );
+    fake.member(GROUP, BOT, Some("admin"));
+    fake.kicks(Kicks::Pretended);
+    let told = said(&fake, "owner", OWNER, "/kick @100003").await;
+    assert!(told.contains("the platform did not confirm it"), "{told}");
+    assert_eq!(gateway.counted("moderation_unknown").await, 1);
+    fake.kicks(Kicks::Honest);
+    assert_eq!(
+        said(&fake, "owner", OWNER, "/kick @100003").await,
+        "100003 was removed."
+    );
+    // In private there is nobody to be removed.
+    let told = fake.ask(OWNER, "/kick 100004").await;
+    assert_eq!(told, "Only an admin may do that here.");
+}
+
+#[tokio::test]
+async fn a_command_without_a_name_means_who_wrote_the_answered_message() {
+    let model = FakeModel::start().await;
+    let gateway = Gateway::start(&model, json!({})).await;
+    let fake = group(&gateway, "admin").await;
+    let spam = fake.past(Some(GROUP), BOB, "buy now", 5);
+    // A mention that is only written is nobody; the id behind a real one counts, whatever name it shows.
+    let answer = [onebot::reply_to(spam), onebot::text("/mute 5m spam")];
+    fake.group_segments("admin", GROUP, ADMIN, &answer).await;
+    let told = fake.answer().await.text();
+    assert_eq!(told, "100003 is muted for 5m. Reason: spam");
+    let forged = json!({ "type": "at", "data": { "qq": "100004", "name": "@user 100003" } });
+    let text = [onebot::text("/kick "), forged];
+    fake.group_segments("admin", GROUP, ADMIN, &text).await;
+    assert_eq!(fake.answer().await.text(), "user 100003 was removed.");
+    assert!(!fake.is_member(GROUP, 100_004) && fake.is_member(GROUP, BOB));
+}
+
+#[tokio::test]
+async fn warnings_count_and_the_third_mutes() {
+    let model = FakeModel::start().await;
+    let mut gateway = Gateway::start(&model, json!({})).await;
+    let fake = group(&gateway, "admin").await;
+    assert_eq!(
+        said(&fake, "admin", ADMIN, "/warn @100003 caps").await,
+        "100003 is warned (1 of 3)."
+    );
+    gateway.term().await;
+    gateway.up().await;
+    assert!(fake.connection_is(true, LIMIT).await, "it comes again");
+    assert_eq!(
+        said(&fake, "admin", ADMIN, "/warn @100003 spam").await,
+        "100003 is warned (2 of 3)."
+    );
+    let told = said(&fake, "admin", ADMIN, "/warnings @100003").await;
+    assert!(
+        told.contains("UTC  caps\n") && told.ends_with("UTC  spam"),
+        "{told}"
+    );
+    let told = said(&fake, "admin", ADMIN, "/warn @100003 again").await;
+    assert_eq!(told, "100003 is warned and, after so many, muted for 1h.");
+    let told = said(&fake, "admin", ADMIN, "/warnings @100003").await;
+    assert_eq!(told, "100003 has no warnings here.");
+    said(&fake, "owner", OWNER, "/policy warnings_before_mute 1").await;
+    said(&fake, "owner", OWNER, "/policy warning_mute 2h").await;
+    let told = said(&fake, "admin", ADMIN, "/warn @100004").await;
+    assert_eq!(told, "100004 is warned and, after so many, muted for 2h.");
+    said(&fake, "owner", OWNER, "/policy warnings_before_mute none").await;
+    assert_eq!(
+        said(&fake, "admin", ADMIN, "/warn @100004").await,
+        "100004 is warned (warning 1)."
+    );
+    let told = said(&fake, "admin", ADMIN, "/warnings @100004 clear").await;
+    assert_eq!(told, "100004 has no warnings any more.");
+    let told = said(&fake, "admin", ADMIN, "/warn @100001").await;
+    assert!(told.contains("does not stand below you"), "{told}");
+}
