@@ -130,6 +130,9 @@ platforms! {
     "qq": weirgate_qq, accounts: MAX_ACCOUNTS,
         routes: |adapter: &Arc<weirgate_qq::Qq>| adapter.router(),
         together: weirgate_qq::settings::conflicts;
+    "telegram": weirgate_telegram, accounts: MAX_ACCOUNTS,
+        routes: |_| None,
+        together: weirgate_telegram::settings::conflicts;
     "webchat": weirgate_webchat, accounts: 1,
         routes: |adapter: &Arc<weirgate_webchat::WebChat>| Some(adapter.router());
 }

@@ -199,8 +199,10 @@ impl Adapter for Telegram {
             state.connection = None;
         }
         shared.report(Connection::Waiting);
-        let ended = poll::run(shared, ingress, &stop).await;
+        let ended = poll::run(shared, Arc::clone(&ingress), &stop).await;
         shared.state.lock().ingress = None;
+        let end = Connection::Down("the account was stopped".into());
+        ingress.connection(&shared.platform, &shared.account, end);
         ended
     }
 
