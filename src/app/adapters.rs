@@ -10,7 +10,7 @@ use std::{
 };
 
 use weirgate_sdk::{
-    AccountName, Adapter, Capabilities, ConversationKey, Platform, Rates, Setup,
+    AccountName, Adapter, Capabilities, ConversationKey, Platform, Setup,
     settings::{Fields, Setting},
 };
 
@@ -169,12 +169,6 @@ impl Account {
         let same = self.settings.downcast_ref::<S>() == Some(settings);
         let reached = self.routes.is_none() || self.origin == setup.public_origin;
         (same && reached).then(|| self.clone())
-    }
-
-    /// How often the account sends.
-    #[must_use]
-    pub fn rates(&self) -> Rates {
-        probe(&*self.adapter).rates
     }
 }
 
