@@ -4,6 +4,7 @@
 
 mod receiving;
 mod sending;
+mod streaming;
 mod whole;
 
 use std::{sync::Arc, time::Duration};

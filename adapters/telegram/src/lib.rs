@@ -15,6 +15,7 @@ mod poll;
 mod receive;
 mod send;
 pub mod settings;
+mod stream;
 mod telegram;
 mod window;
 

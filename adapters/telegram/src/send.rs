@@ -9,13 +9,14 @@ use teloxide_core::{
     types::{ChatId, MessageId as WireMessageId, ReplyParameters, ThreadId},
 };
 use tokio::time::Instant;
-use weirgate_sdk::{ConversationKey, Outgoing, SendError, Sent};
+use weirgate_sdk::{ConversationKey, MessageId, Outgoing, SendError, Sent, answer::Rendered};
 
 use crate::{
     api::{CallError, Trouble},
     format::entities,
     places::{self, Place},
     settings::Reply,
+    stream,
     telegram::Shared,
 };
 
@@ -28,7 +29,12 @@ pub async fn send(shared: &Shared, outgoing: &Outgoing) -> Result<Sent, SendErro
     let place = place(&outgoing.conversation)?;
     let api = shared.api()?;
     shared.floods.ask(place.chat, Instant::now())?;
-    let mut message = message(outgoing, place, shared.settings.reply)?;
+    if let Some(sent) = stream::complete(shared, place, outgoing).await? {
+        return Ok(sent);
+    }
+    let target = outgoing.reply.as_ref().filter(|_| outgoing.part == 0);
+    let answers = target.map(|target| &target.message);
+    let mut message = message(shared, place, &outgoing.rendered, answers)?;
     let limit = shared.settings.call_timeout;
     let mut sent = api.call(&message, limit).await;
     if message.message_thread_id.is_some() && trouble(&sent) == Some(Trouble::NoTopic) {
@@ -54,9 +60,16 @@ pub fn place(conversation: &ConversationKey) -> Result<Place, SendError> {
         .ok_or_else(|| SendError::Rejected("not a conversation of this platform".into()))
 }
 
-/// The message that delivers a part.
-fn message(outgoing: &Outgoing, place: Place, reply: Reply) -> Result<SendMessage, SendError> {
-    let rendered = &outgoing.rendered;
+/// The message that shows a text, in a group as a reply to `answers`.
+///
+/// # Errors
+/// [`SendError::Rejected`] if there is nothing to say.
+pub fn message(
+    shared: &Shared,
+    place: Place,
+    rendered: &Rendered,
+    answers: Option<&MessageId>,
+) -> Result<SendMessage, SendError> {
     if rendered.text.trim().is_empty() {
         return Err(SendError::Rejected("empty text".into()));
     }
@@ -65,12 +78,9 @@ fn message(outgoing: &Outgoing, place: Place, reply: Reply) -> Result<SendMessag
     if !rendered.marks.is_empty() {
         message = message.entities(entities(rendered));
     }
-    let target = outgoing.reply.as_ref().filter(|_| outgoing.part == 0);
-    let target = target.and_then(|target| target.message.as_str().parse().ok());
-    if let Some(id) = target
-        && reply == Reply::Quote
-        && !places::is_private(place.chat)
-    {
+    let shows = shared.settings.reply == Reply::Quote && !places::is_private(place.chat);
+    let target = answers.filter(|_| shows);
+    if let Some(id) = target.and_then(|id| id.as_str().parse().ok()) {
         // A message that is deleted meanwhile keeps nobody from an answer.
         let reply = ReplyParameters::new(WireMessageId(id)).allow_sending_without_reply();
         message = message.reply_parameters(reply);
@@ -80,7 +90,7 @@ fn message(outgoing: &Outgoing, place: Place, reply: Reply) -> Result<SendMessag
 
 /// The id of a message that was sent.
 #[must_use]
-pub fn message_id(result: &Value) -> Option<weirgate_sdk::MessageId> {
+pub fn message_id(result: &Value) -> Option<MessageId> {
     let id = result["message_id"].as_i64()?;
     Some(id.to_string().into())
 }

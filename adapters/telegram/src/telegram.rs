@@ -12,8 +12,8 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use weirgate_sdk::{
     AccountName, Adapter, AdapterError, Capabilities, Connection, ConversationKey, Ingress, Length,
-    LengthUnit, Outgoing, Platform, Rates, SendError, Sent, Setup, Stop, Streaming, Timestamp,
-    answer::Render,
+    LengthUnit, Outgoing, Platform, Rates, SendError, Sent, Setup, Stop, Streaming, Streams,
+    Timestamp, answer::Render,
 };
 
 use crate::{
@@ -26,12 +26,20 @@ use crate::{
     receive::Bot,
     send,
     settings::Settings,
+    stream::Live,
 };
+
+/// Least time between two states of a draft, and how long it is shown.
+const DRAFT_PAUSE: Duration = Duration::from_secs(1);
+const DRAFT_LIFE: Duration = Duration::from_secs(30);
+/// Least time between two edits of a message in a group: they count like messages, of which there may be twenty a
+/// minute.
+const EDIT_PAUSE: Duration = Duration::from_secs(3);
 
 /// One bot.
 #[derive(Debug)]
 pub struct Telegram {
-    shared: Shared,
+    shared: Arc<Shared>,
     format: Entities,
 }
 
@@ -46,6 +54,8 @@ pub struct Shared {
     pub settings: Settings,
     /// Where the platform demands a pause.
     pub floods: Floods,
+    /// Messages that show unfinished answers.
+    pub live: Live,
     /// The way to the platform, or why there is none.
     api: Result<Api, String>,
     state: Mutex<State>,
@@ -81,6 +91,7 @@ impl Shared {
             account: setup.account.clone(),
             settings,
             floods: Floods::default(),
+            live: Live::default(),
             api,
             state: Mutex::default(),
         }
@@ -147,8 +158,18 @@ impl Telegram {
     pub(crate) fn new(setup: &Setup, settings: Settings) -> Self {
         Self {
             format: Entities::new(settings.max_length),
-            shared: Shared::new(setup, settings),
+            shared: Arc::new(Shared::new(setup, settings)),
         }
+    }
+
+    /// What receiving and sending share.
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    /// How answers are rendered.
+    pub(crate) fn format(&self) -> &Entities {
+        &self.format
     }
 }
 
@@ -164,21 +185,25 @@ impl Adapter for Telegram {
 
     fn capabilities(&self, conversation: &ConversationKey) -> Capabilities {
         let settings = &self.shared.settings;
-        let place = Place::parse(conversation);
-        let rates = match place {
-            Some(place) if !is_private(place.chat) => Rates {
+        let is_group = Place::parse(conversation).is_some_and(|place| !is_private(place.chat));
+        let (rates, streaming) = if is_group {
+            let rates = Rates {
                 conversation: settings.group.0,
                 conversation_burst: settings.group.1,
                 ..settings.rates
-            },
-            _ => settings.rates,
+            };
+            let min_interval = EDIT_PAUSE;
+            (rates, Streaming::Edit { min_interval })
+        } else {
+            let (min_interval, ttl) = (DRAFT_PAUSE, DRAFT_LIFE);
+            (settings.rates, Streaming::Draft { min_interval, ttl })
         };
         Capabilities {
             max_length: Length {
                 limit: settings.max_length,
                 unit: LengthUnit::Utf16,
             },
-            streaming: Streaming::None,
+            streaming,
             reply: true,
             idempotent: false,
             transcript: false,
@@ -204,6 +229,10 @@ impl Adapter for Telegram {
         let end = Connection::Down("the account was stopped".into());
         ingress.connection(&shared.platform, &shared.account, end);
         ended
+    }
+
+    fn streams(&self) -> Option<&dyn Streams> {
+        Some(self)
     }
 
     async fn send(&self, outgoing: Outgoing) -> Result<Sent, SendError> {

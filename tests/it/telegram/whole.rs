@@ -176,3 +176,81 @@ async fn the_token_is_in_no_log_whatever_goes_wrong() {
     let secret = TOKEN.split(':').nth(1).expect("a secret");
     assert!(!log.contains(secret), "the token was logged");
 }
+
+/// An answer that takes a while to write.
+fn slowly(pieces: &[&str]) -> Script {
+    Script::pieces(pieces).between(Duration::from_millis(600))
+}
+
+#[tokio::test]
+async fn an_answer_is_shown_while_it_is_written_in_private() {
+    let fake = FakeTelegram::start(TOKEN).await;
+    let (model, _gateway) = gateway(&fake, json!({})).await;
+    model.push(slowly(&["One ", "two ", "three ", "four ", "five."]));
+    assert_eq!(ask(&fake, 7, "count").await, "One two three four five.");
+    let drafts = fake.drafts();
+    assert!(!drafts.is_empty(), "nothing was shown");
+    assert!(drafts.iter().all(|draft| {
+        "One two three four five.".starts_with(draft["text"].as_str().unwrap_or("?"))
+    }));
+    assert_eq!(fake.messages().len(), 1);
+    assert_eq!(fake.violations(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn the_button_beside_a_draft_stops_the_answer() {
+    let fake = FakeTelegram::start(TOKEN).await;
+    let (model, _gateway) = gateway(&fake, json!({})).await;
+    model.push(
+        Script::pieces(&["Once upon ", "a time ", "there was "]).between(Duration::from_secs(2)),
+    );
+    fake.say(7, 7, "a story", &Value::Null);
+    let shown = |calls: &[(String, Value)]| {
+        let draft = calls
+            .iter()
+            .find(|(method, _)| method == "sendMessageDraft")?;
+        draft.1["draft_id"].as_i64()
+    };
+    let draft = fake.called(LIMIT, shown).await.expect("a draft");
+    fake.update(json!({ "stopped_message_generation": {
+        "chat": { "id": 7, "type": "private", "first_name": "A" }, "draft_id": draft,
+    }}));
+    let stopped = answer(&fake).await;
+    assert!(stopped.text.ends_with("(stopped)"), "{}", stopped.text);
+    assert_eq!(ask(&fake, 7, "/ping").await, "pong");
+}
+
+#[tokio::test]
+async fn in_a_group_one_message_grows_where_the_operator_wants_it() {
+    let fake = FakeTelegram::start(TOKEN).await;
+    let streaming = json!({ "output": { "platform_adaptation": {
+        "strategy_by_platform": { "telegram": "streaming" } } } });
+    let (model, _gateway) = gateway(&fake, streaming).await;
+    model.push(
+        Script::pieces(&[
+            "One sentence is here. ",
+            "Two of them stand here. ",
+            "Three.",
+        ])
+        .between(Duration::from_secs(4)),
+    );
+    let question = fake.say(GROUP, 7, "/ping", &in_topic(77));
+    assert_eq!(answer(&fake).await.text, "pong");
+    let replied = json!({ "reply_to_message": {
+        "message_id": question + 1, "from": { "id": weirgate_testkit::telegram::BOT, "is_bot": true } },
+        "message_thread_id": 77, "is_topic_message": true });
+    fake.say(GROUP, 7, "count", &replied);
+    let begun = answer(&fake).await;
+    assert_eq!(
+        (&*begun.text, begun.topic),
+        ("One sentence is here.", Some(77))
+    );
+    let whole = || {
+        fake.messages()
+            .iter()
+            .any(|message| message.text.ends_with("here. Three."))
+    };
+    assert!(until(whole).await, "{:?}", fake.messages());
+    assert_eq!(fake.messages().len(), 2, "{:?}", fake.messages());
+    assert_eq!(fake.violations(), Vec::<String>::new());
+}

@@ -3,7 +3,7 @@
 //! Owns their parameters, as the Bot API's documentation has them.
 
 use serde::Serialize;
-use teloxide_core::requests::Payload;
+use teloxide_core::{requests::Payload, types::MessageEntity};
 
 /// What kinds of updates the bot asks for. Those of members need rights that the bot may not have; they then do
 /// not come.
@@ -34,4 +34,29 @@ pub struct GetUpdates {
 impl Payload for GetUpdates {
     type Output = Vec<teloxide_core::types::Update>;
     const NAME: &'static str = "GetUpdates";
+}
+
+/// `sendMessageDraft` (Bot API 9.5, the button 10.3): shows a text in a private chat while it is written, for about
+/// thirty seconds.
+#[derive(Debug, Clone, Serialize)]
+pub struct SendMessageDraft {
+    /// The private chat.
+    pub chat_id: i64,
+    /// The topic of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message_thread_id: Option<i32>,
+    /// Which draft; never 0. A later text of the same draft takes the place of the earlier.
+    pub draft_id: i32,
+    /// The text.
+    pub text: String,
+    /// Its entities.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub entities: Vec<MessageEntity>,
+    /// Whether the person has a button that stops it.
+    pub can_stop: bool,
+}
+
+impl Payload for SendMessageDraft {
+    type Output = teloxide_core::types::True;
+    const NAME: &'static str = "SendMessageDraft";
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 use weirgate_sdk::{
     ReplyTarget, Setup, UserKey,
-    answer::{Mark, MarkKind, Rendered},
+    answer::{Mark, MarkKind},
 };
 
 use super::*;
@@ -46,7 +46,9 @@ fn outgoing(chat: i64, thread: Option<&str>) -> Outgoing {
 
 fn written(outgoing: &Outgoing, reply: Reply) -> Value {
     let place = place(&outgoing.conversation).expect("a place");
-    let message = message(outgoing, place, reply).expect("a message");
+    let answers = outgoing.reply.as_ref().map(|target| &target.message);
+    let message = message(&shared(reply), place, &outgoing.rendered, answers);
+    let message = message.expect("a message");
     serde_json::to_value(message).expect("JSON")
 }
 
@@ -64,23 +66,17 @@ fn a_message_is_text_with_entities_in_its_topic() {
 }
 
 #[test]
-fn only_the_first_part_in_a_group_is_a_reply() {
+fn only_in_a_group_a_message_is_a_reply() {
     let reply = |written: Value| written.get("reply_parameters").is_some();
     assert!(reply(written(&outgoing(GROUP, None), Reply::Quote)));
     assert!(!reply(written(&outgoing(GROUP, None), Reply::None)));
     assert!(!reply(written(&outgoing(7, None), Reply::Quote)));
-    let second = Outgoing {
-        part: 1,
-        parts: 2,
-        ..outgoing(GROUP, None)
-    };
-    assert!(!reply(written(&second, Reply::Quote)));
     let mut odd = outgoing(GROUP, None);
     odd.reply.as_mut().expect("one").message = "x".into();
     assert!(!reply(written(&odd, Reply::Quote)));
 }
 
-fn shared() -> Shared {
+fn shared(reply: Reply) -> Shared {
     let setup = Setup {
         account: "main".into(),
         secret: [0; 32],
@@ -88,12 +84,16 @@ fn shared() -> Shared {
         public_origin: None,
         models: weirgate_sdk::ChatModels::default(),
     };
-    Shared::new(&setup, Settings::default())
+    let settings = Settings {
+        reply,
+        ..Settings::default()
+    };
+    Shared::new(&setup, settings)
 }
 
 #[tokio::test]
 async fn failures_have_their_classes() {
-    let shared = shared();
+    let shared = shared(Reply::Quote);
     let place = Place {
         chat: GROUP,
         topic: Some(77),
