@@ -231,7 +231,8 @@ fn the_read_mes_have_the_same_sections() {
 
 #[test]
 fn the_examples_of_the_read_mes_load() {
-    let env = |name: &str| Some(format!("the-value-of-{name}"));
+    // Has the form of every token that an example asks for.
+    let env = |name: &str| Some(format!("10001:the-value-of-{name}"));
     for name in READ_MES {
         let examples = blocks(&read(name), "yaml");
         assert!(

@@ -10,7 +10,7 @@ use std::{
 };
 
 use weirgate_sdk::{
-    AccountName, Adapter, Capabilities, ConversationKey, Platform, Rates, Setup,
+    AccountName, Adapter, Capabilities, ConversationKey, Platform, Setup,
     settings::{Fields, Setting},
 };
 
@@ -130,6 +130,9 @@ platforms! {
     "qq": weirgate_qq, accounts: MAX_ACCOUNTS,
         routes: |adapter: &Arc<weirgate_qq::Qq>| adapter.router(),
         together: weirgate_qq::settings::conflicts;
+    "telegram": weirgate_telegram, accounts: MAX_ACCOUNTS,
+        routes: |_| None,
+        together: weirgate_telegram::settings::conflicts;
     "webchat": weirgate_webchat, accounts: 1,
         routes: |adapter: &Arc<weirgate_webchat::WebChat>| Some(adapter.router());
 }
@@ -166,12 +169,6 @@ impl Account {
         let same = self.settings.downcast_ref::<S>() == Some(settings);
         let reached = self.routes.is_none() || self.origin == setup.public_origin;
         (same && reached).then(|| self.clone())
-    }
-
-    /// How often the account sends.
-    #[must_use]
-    pub fn rates(&self) -> Rates {
-        probe(&*self.adapter).rates
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use weirgate_sdk::{AccountName, Platform, Rates};
+use weirgate_sdk::{AccountName, Platform};
 
 use super::{StartError, translate};
 use crate::{
@@ -56,8 +56,6 @@ pub struct Accounts {
     pub rules: HashMap<(Platform, AccountName), AccountRules>,
     /// Where answers go.
     pub adapters: AdapterMap,
-    /// The pace of those accounts whose adapter is a new one.
-    pub rates: Vec<((Platform, AccountName), Rates)>,
 }
 
 /// [`Adapters`] with a `Debug` of its own.
@@ -130,10 +128,9 @@ impl Tuner {
         let Accounts {
             rules: account_rules,
             adapters: AdapterMap(adapters),
-            rates,
         } = accounts;
         self.deliverer.set_output(config.output.clone());
-        self.deliverer.set_adapters(adapters, rates);
+        self.deliverer.set_adapters(adapters);
         let Prepared { composer, models } = prepared;
         self.rules
             .set(rules(config, models, composer, Arc::clone(&permits)));

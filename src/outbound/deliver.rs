@@ -17,8 +17,8 @@ use parking_lot::Mutex;
 use tokio::runtime::Handle;
 use tokio_util::task::TaskTracker;
 use weirgate_sdk::{
-    AccountName, Adapter, Capabilities, ConversationKey, Platform, Rates, ReplyTarget, Stop,
-    UserKey, answer::Format,
+    AccountName, Adapter, Capabilities, ConversationKey, Platform, ReplyTarget, Stop, UserKey,
+    answer::Format,
 };
 
 use receipt::OpenReceipts;
@@ -173,15 +173,9 @@ impl Deliverer {
     }
 
     /// Delivers through these adapters from the next try on. A reply of an account that is not among them
-    /// is given up. `rates` are those of accounts whose pace may have changed.
-    pub fn set_adapters(&self, adapters: Adapters, rates: Vec<((Platform, AccountName), Rates)>) {
+    /// is given up.
+    pub fn set_adapters(&self, adapters: Adapters) {
         self.shared.adapters.set(adapters);
-        let mut governors = self.shared.governors.lock();
-        for (account, rates) in rates {
-            if let Some(governor) = governors.get_mut(&account) {
-                governor.set_rates(rates);
-            }
-        }
     }
 
     /// Replies that are not sent yet.
@@ -230,10 +224,9 @@ impl Deliverer {
             return false;
         };
         let capabilities = adapter.capabilities(key);
-        self.shared
-            .with_governor(key, capabilities, |governor, now| {
-                governor.take_cosmetic(conversation, now)
-            })
+        self.shared.with_governor(key, |governor, now| {
+            governor.take_cosmetic(conversation, capabilities.rates, now)
+        })
     }
 
     /// Waits until the queue of a conversation has room, no longer than `patience`: who answers faster than
@@ -367,8 +360,11 @@ impl Shared {
             if !begun && age.saturating_sub(*frozen) > micros(self.output.get().buffer.max_age) {
                 return Err(Held::Expired);
             }
-            let taken = self.with_governor(&reply.key, capabilities, |governor, now| {
-                governor.take(reply.conversation, now)
+            // A reload may have put another adapter in its place.
+            let present = self.adapter(&reply.key);
+            let capabilities = present.map_or(capabilities, |now| now.capabilities(&reply.key));
+            let taken = self.with_governor(&reply.key, |governor, now| {
+                governor.take(reply.conversation, capabilities.rates, now)
             });
             let (until, is_frozen) = match taken {
                 Ok(()) => return Ok(()),
@@ -411,16 +407,12 @@ impl Shared {
     fn with_governor<T>(
         &self,
         key: &ConversationKey,
-        capabilities: Capabilities,
         act: impl FnOnce(&mut Governor, Tick) -> T,
     ) -> T {
         let now = self.clock.tick();
         let mut governors = self.governors.lock();
         let account = (key.platform.clone(), key.account.clone());
-        let governor = governors
-            .entry(account)
-            .or_insert_with(|| Governor::new(capabilities.rates));
-        act(governor, now)
+        act(governors.entry(account).or_default(), now)
     }
 
     fn note(&self, turn: Option<i64>, id: i64, reason: Reason) {

@@ -15,23 +15,44 @@ use crate::{
 /// Conversations that are kept before idle ones are looked for.
 const SWEEP_AT: usize = 512;
 
-#[derive(Debug, Default, Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 struct Budget {
     bucket: Gcra,
+    /// At which it was last spent.
+    rate: Rate,
     frozen_until: Tick,
 }
 
-/// The budget of one account.
+impl Default for Budget {
+    fn default() -> Self {
+        Self {
+            bucket: Gcra::default(),
+            rate: Rate::UNLIMITED,
+            frozen_until: 0,
+        }
+    }
+}
+
+/// The budget of one account. The rates come with each call: they differ between its conversations, and a reload
+/// may change them. What was spent and what the platform demanded stays.
 #[derive(Debug)]
 pub struct Governor {
-    account_rate: Rate,
-    conversation_rate: Rate,
     account: Budget,
     conversations: HashMap<i64, Budget>,
     sweep_at: usize,
 }
 
-/// The rates of the account and of each conversation.
+impl Default for Governor {
+    fn default() -> Self {
+        Self {
+            account: Budget::default(),
+            conversations: HashMap::new(),
+            sweep_at: SWEEP_AT,
+        }
+    }
+}
+
+/// The rates of the account and of the conversation.
 fn pair(rates: Rates) -> (Rate, Rate) {
     let rate = |per_second, burst: u32| Rate {
         per_second,
@@ -53,44 +74,26 @@ pub enum Wait {
 }
 
 impl Governor {
-    /// A budget with these rates, full.
-    #[must_use]
-    pub fn new(rates: Rates) -> Self {
-        let (account_rate, conversation_rate) = pair(rates);
-        Self {
-            account_rate,
-            conversation_rate,
-            account: Budget::default(),
-            conversations: HashMap::new(),
-            sweep_at: SWEEP_AT,
-        }
-    }
-
-    /// Takes over other rates. What was spent and what the platform demanded stays.
-    pub fn set_rates(&mut self, rates: Rates) {
-        (self.account_rate, self.conversation_rate) = pair(rates);
-    }
-
     /// Takes a token for a send into a conversation.
     ///
     /// # Errors
     /// When to ask again; nothing was taken.
-    pub fn take(&mut self, conversation: i64, now: Tick) -> Result<(), Wait> {
-        self.check(conversation, 1, now)?;
-        self.spend(conversation, now);
+    pub fn take(&mut self, conversation: i64, rates: Rates, now: Tick) -> Result<(), Wait> {
+        self.check(conversation, rates, 1, now)?;
+        self.spend(conversation, rates, now);
         Ok(())
     }
 
     /// Takes a token for something cosmetic, such as a preview, but only if one is left afterwards: a
     /// final text never waits for a preview.
-    pub fn take_cosmetic(&mut self, conversation: i64, now: Tick) -> bool {
+    pub fn take_cosmetic(&mut self, conversation: i64, rates: Rates, now: Tick) -> bool {
         // Where only one token fits there is never one to spare.
         let lone = |rate: Rate| rate.per_second > 0.0 && rate.burst < 2;
-        let spare = !lone(self.account_rate)
-            && !lone(self.conversation_rate)
-            && self.check(conversation, 2, now).is_ok();
+        let (account, place) = pair(rates);
+        let spare =
+            !lone(account) && !lone(place) && self.check(conversation, rates, 2, now).is_ok();
         if spare {
-            self.spend(conversation, now);
+            self.spend(conversation, rates, now);
         }
         spare
     }
@@ -109,7 +112,8 @@ impl Governor {
         budget.frozen_until = budget.frozen_until.max(until);
     }
 
-    fn check(&self, conversation: i64, tokens: u32, now: Tick) -> Result<(), Wait> {
+    fn check(&self, conversation: i64, rates: Rates, tokens: u32, now: Tick) -> Result<(), Wait> {
+        let (account_rate, rate) = pair(rates);
         let place = self
             .conversations
             .get(&conversation)
@@ -119,8 +123,8 @@ impl Governor {
         if frozen > now {
             return Err(Wait::Frozen(frozen));
         }
-        let account = self.account.bucket.ready_at(self.account_rate, tokens, now);
-        let ready = account.max(place.bucket.ready_at(self.conversation_rate, tokens, now));
+        let account = self.account.bucket.ready_at(account_rate, tokens, now);
+        let ready = account.max(place.bucket.ready_at(rate, tokens, now));
         if ready > now {
             Err(Wait::Pace(ready))
         } else {
@@ -128,13 +132,15 @@ impl Governor {
         }
     }
 
-    fn spend(&mut self, conversation: i64, now: Tick) {
+    fn spend(&mut self, conversation: i64, rates: Rates, now: Tick) {
+        let (account_rate, rate) = pair(rates);
         // Checked just before; nothing came in between.
-        let _ = self.account.bucket.take(self.account_rate, 1, now);
-        if self.conversation_rate.per_second > 0.0 {
+        let _ = self.account.bucket.take(account_rate, 1, now);
+        if rate.per_second > 0.0 {
             self.sweep(now);
             let place = self.conversations.entry(conversation).or_default();
-            let _ = place.bucket.take(self.conversation_rate, 1, now);
+            place.rate = rate;
+            let _ = place.bucket.take(rate, 1, now);
         }
     }
 
@@ -144,9 +150,8 @@ impl Governor {
         if self.conversations.len() < self.sweep_at {
             return;
         }
-        let rate = self.conversation_rate;
         self.conversations
-            .retain(|_, place| place.frozen_until > now || place.bucket.full_at(rate) > now);
+            .retain(|_, place| place.frozen_until > now || place.bucket.full_at(place.rate) > now);
         self.conversations.shrink_to(SWEEP_AT);
         self.sweep_at = SWEEP_AT.max(self.conversations.len() * 2);
     }

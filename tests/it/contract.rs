@@ -1,4 +1,4 @@
-//! Both adapters pass the contract suite, each against a real peer, QQ whoever connects to whom.
+//! Every adapter passes the contract suite against a real peer, QQ whoever connects to whom.
 
 #![cfg(test)]
 
@@ -23,6 +23,7 @@ use weirgate_testkit::{
 use weirgate_webchat::WebChat;
 
 mod odd;
+mod telegram;
 
 mod qq {
     weirgate_testkit::contract_suite!(super::OneBot<false>);
@@ -30,6 +31,10 @@ mod qq {
 
 mod qq_forward {
     weirgate_testkit::contract_suite!(super::OneBot<true>);
+}
+
+mod telegram_polling {
+    weirgate_testkit::contract_suite!(super::telegram::Polling);
 }
 
 mod webchat {

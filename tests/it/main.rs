@@ -28,6 +28,7 @@ mod secrets;
 mod simulation;
 mod startup;
 mod store;
+mod telegram;
 mod tools;
 mod turns;
 mod webchat_adapter;

@@ -3,12 +3,10 @@
 //! Owns how blocks look as characters: bullets, indentation, quoted lines, aligned tables, bare
 //! addresses. Never writes platform codes: the text is sent as one literal text segment.
 
-mod table;
-
 #[cfg(test)]
 mod tests;
 
-use weirgate_sdk::answer::{Block, Inline, Render, Rendered};
+use weirgate_sdk::answer::{Block, Inline, Render, Rendered, spelled_out, table};
 
 /// Renders answers as plain text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,7 +92,9 @@ impl Lines {
 
     fn block(&mut self, block: &Block) {
         match block {
-            Block::Paragraph(content) | Block::Heading { content, .. } => self.text(&flat(content)),
+            Block::Paragraph(content) | Block::Heading { content, .. } => {
+                self.text(&spelled_out(content))
+            }
             Block::List { start, items } => self.list(*start, items),
             Block::Code { text, .. } => self.text(text),
             Block::Quote(inner) => self.inside("> ", "> ", |lines| lines.blocks(inner, true)),
@@ -105,7 +105,7 @@ impl Lines {
             } => {
                 let cells = |row: &Vec<Vec<Inline>>| {
                     row.iter()
-                        .map(|cell| flat(cell).replace('\n', " "))
+                        .map(|cell| spelled_out(cell).replace('\n', " "))
                         .collect()
                 };
                 let header: Vec<String> = cells(header);
@@ -146,41 +146,5 @@ impl Lines {
         body(self);
         self.prefix.truncate(length);
         self.first = None;
-    }
-}
-
-/// A run of text without markup; what a link leads to follows its text.
-fn flat(content: &[Inline]) -> String {
-    let mut out = String::new();
-    push_flat(content, &mut out);
-    out
-}
-
-fn push_flat(content: &[Inline], out: &mut String) {
-    for inline in content {
-        match inline {
-            Inline::Text(text) | Inline::Code(text) => out.push_str(text),
-            Inline::Strong(inner) | Inline::Emphasis(inner) | Inline::Strike(inner) => {
-                push_flat(inner, out);
-            }
-            Inline::Link { url, content, .. } => push_address(&flat(content), url, out),
-            Inline::Image { url, alt } => push_address(alt, url, out),
-            Inline::SoftBreak | Inline::HardBreak => out.push('\n'),
-        }
-    }
-}
-
-/// Text and address, or one of them if the other says nothing more.
-fn push_address(text: &str, url: &str, out: &mut String) {
-    let short = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let mail = url.strip_prefix("mailto:").unwrap_or(url);
-    let same = [url, short, mail, short.trim_end_matches('/')].contains(&text);
-    if text.trim().is_empty() {
-        out.push_str(url);
-    } else if same || url.is_empty() || url.starts_with('#') {
-        out.push_str(text);
-    } else {
-        // A space on both sides keeps neighbours out of the address.
-        out.push_str(&format!("{text} ( {url} )"));
     }
 }

@@ -1,14 +1,13 @@
 //! OneBot v11: the wire format, the ways to reach an implementation, the way in and the way out.
 //!
 //! Owns the list of its parts. `wire`, `cq`, `card`, `segment`, `receive`, `send`, `answer`, `version`,
-//! `handshake` and `backoff` are pure; `reverse` (with `door`), `forward` (with `dial`) and `http` are the three
+//! `handshake` is pure; `reverse` (with `door`), `forward` (with `dial`) and `http` are the three
 //! ways; `session`, `links`, `call`, `welcome`, `history` and `intake` do the work that they share,
 //! `moderate` (with `members`) what is done in groups.
 
 use std::time::Duration;
 
 pub mod answer;
-pub mod backoff;
 pub mod call;
 pub mod card;
 pub mod cq;

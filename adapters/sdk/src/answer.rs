@@ -4,6 +4,8 @@
 //! [`Render`]. Nothing here does IO, knows a platform, or holds markup: raw HTML of a model arrives as
 //! literal [`Inline::Text`].
 
+pub mod table;
+
 /// What the maker of an answer wrote it in. A model writes [`Format::Markdown`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Format {
@@ -185,5 +187,45 @@ fn push_plain(content: &[Inline], out: &mut String) {
             | Inline::Link { content: inner, .. } => push_plain(inner, out),
             Inline::SoftBreak | Inline::HardBreak => out.push('\n'),
         }
+    }
+}
+
+/// The text of `content` without markup, what links and pictures lead to behind their texts.
+#[must_use]
+pub fn spelled_out(content: &[Inline]) -> String {
+    let mut out = String::new();
+    push_spelled_out(content, &mut out);
+    out
+}
+
+fn push_spelled_out(content: &[Inline], out: &mut String) {
+    for inline in content {
+        match inline {
+            Inline::Text(text) | Inline::Code(text) => out.push_str(text),
+            Inline::Strong(inner) | Inline::Emphasis(inner) | Inline::Strike(inner) => {
+                push_spelled_out(inner, out);
+            }
+            Inline::Link { url, content, .. } => {
+                out.push_str(&with_address(&spelled_out(content), url));
+            }
+            Inline::Image { url, alt } => out.push_str(&with_address(alt, url)),
+            Inline::SoftBreak | Inline::HardBreak => out.push('\n'),
+        }
+    }
+}
+
+/// Text and address, or one of them if the other says nothing more.
+#[must_use]
+pub fn with_address(text: &str, url: &str) -> String {
+    let short = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let mail = url.strip_prefix("mailto:").unwrap_or(url);
+    let same = [url, short, mail, short.trim_end_matches('/')].contains(&text);
+    if text.trim().is_empty() {
+        url.to_owned()
+    } else if same || url.is_empty() || url.starts_with('#') {
+        text.to_owned()
+    } else {
+        // A space on both sides keeps neighbours out of the address.
+        format!("{text} ( {url} )")
     }
 }

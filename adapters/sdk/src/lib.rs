@@ -6,12 +6,17 @@
 //! offers when its platform has it. The contract suite of the test kit is the definition of what is
 //! promised here; `docs/writing-an-adapter.md` walks through an example.
 //!
+//! Beside the contract stand a few small tools that more than one adapter needs: [`admins`], [`backoff`],
+//! [`text`] and [`answer::table`]. They are pure.
+//!
 //! This crate never opens a connection, reads a file or a clock, or knows a platform by name. The one
 //! socket that it touches is that of [`Finding::listen`], for a moment.
 
 pub mod ability;
 pub mod adapter;
+pub mod admins;
 pub mod answer;
+pub mod backoff;
 pub mod capability;
 pub mod check;
 pub mod error;
@@ -22,6 +27,7 @@ pub mod message;
 pub mod moderation;
 pub mod settings;
 pub mod stop;
+pub mod text;
 
 pub use ability::{Preview, PreviewStart, Streams, Transcript, TranscriptEntry};
 pub use adapter::{Adapter, ChatModels, Outgoing, ReplyTarget, Sent, Setup};

@@ -240,10 +240,6 @@ impl Engine {
         let told = tune::Accounts {
             rules: adapters::rules(new),
             adapters: AdapterMap(all),
-            rates: fresh
-                .iter()
-                .filter_map(|key| new.get(key).map(|account| (key.clone(), account.rates())))
-                .collect(),
         };
         parts.tuner.apply(before, &config, prepared, told);
         parts.routes.set(parts.doors.router(&config, new));
@@ -254,10 +250,7 @@ impl Engine {
             let _ = timeout(FAREWELL, parts.tuner.deliverer.idle()).await;
             running.end(&gone).await;
             running.forget(&gone);
-            parts
-                .tuner
-                .deliverer
-                .set_adapters(adapters::all(new), Vec::new());
+            parts.tuner.deliverer.set_adapters(adapters::all(new));
         }
         for key in &fresh {
             if let Some(account) = new.get(key) {

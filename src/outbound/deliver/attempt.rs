@@ -245,8 +245,7 @@ impl Shared {
         match error {
             SendError::RateLimited { after, scope } => {
                 self.note(reply.turn, reply.id, Reason::SendRateLimited);
-                let capabilities = part.adapter.capabilities(&reply.key);
-                self.with_governor(&reply.key, capabilities, |governor, now| {
+                self.with_governor(&reply.key, |governor, now| {
                     governor.freeze(reply.conversation, *scope, *after, now);
                 });
                 Next::Again(Duration::ZERO)

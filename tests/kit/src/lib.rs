@@ -15,4 +15,5 @@ pub mod ingress;
 pub mod model;
 pub mod onebot;
 pub mod scripted;
+pub mod telegram;
 pub mod webchat;

@@ -5,9 +5,9 @@
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use weirgate_sdk::{MessageId, SendError, Sent};
+use weirgate_sdk::{MessageId, SendError, Sent, text::line};
 
-use super::wire::{self, Frame, MAX_MESSAGE_ID, Raw, line};
+use super::wire::{self, Frame, MAX_MESSAGE_ID, Raw};
 
 /// Longest error text kept, in characters.
 const MAX_ERROR: usize = 200;

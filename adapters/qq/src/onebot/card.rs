@@ -4,8 +4,7 @@
 //! be read or is huge becomes the bare word. It never follows a link.
 
 use serde_json::Value;
-
-use super::wire::line;
+use weirgate_sdk::text::line;
 
 /// Cards over this many bytes are not looked into.
 const MAX_CARD: usize = 64 * 1024;

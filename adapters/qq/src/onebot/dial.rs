@@ -20,7 +20,9 @@ use tokio_tungstenite::{
     },
 };
 
-use super::{session, wire::line};
+use weirgate_sdk::text::line;
+
+use super::session;
 use crate::settings::Secret;
 
 /// The longest time until a connection stands.

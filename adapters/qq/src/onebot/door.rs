@@ -22,12 +22,11 @@ use tokio_tungstenite::{
     WebSocketStream, accept_hdr_async_with_config,
     tungstenite::handshake::server::{ErrorResponse, Request, Response},
 };
-use weirgate_sdk::AdapterError;
+use weirgate_sdk::{AdapterError, text::line};
 
 use super::{
     handshake::{Peer, Refusal, examine},
     session,
-    wire::line,
 };
 use crate::qq::Shared;
 

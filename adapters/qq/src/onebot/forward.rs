@@ -12,11 +12,10 @@ use tokio::{
     time::{Instant, timeout},
 };
 use tokio_tungstenite::tungstenite::Message;
-use weirgate_sdk::Stop;
+use weirgate_sdk::{Stop, backoff::Backoff, text::line};
 
 use super::{
     CALLS_LIMIT, CLOSE_LIMIT, answer,
-    backoff::Backoff,
     dial::{Socket, TOKEN_REFUSED, dial},
     intake::Parcel,
     links::Role,
@@ -131,7 +130,7 @@ async fn greet(shared: &Shared, url: &str) -> Result<Greeting, String> {
 
 async fn name(socket: &mut Socket, early: &mut Vec<Message>) -> Result<String, String> {
     let question = json!({ "action": version::LOGIN, "params": {}, "echo": version::LOGIN });
-    let short = |error: &dyn std::fmt::Display| wire::line(&error.to_string(), 120);
+    let short = |error: &dyn std::fmt::Display| line(&error.to_string(), 120);
     let question = Message::text(question.to_string());
     socket.send(question).await.map_err(|e| short(&e))?;
     while let Some(item) = socket.next().await {

@@ -13,13 +13,12 @@ use tokio::{
     sync::mpsc,
     time::{Instant, timeout},
 };
-use weirgate_sdk::{SendError, Stop};
+use weirgate_sdk::{SendError, Stop, backoff::Backoff};
 
 use self::{call::HttpCalls, post::Inbox};
 use super::{
     CALLS_LIMIT,
     answer::Data,
-    backoff::Backoff,
     call::Answer,
     intake::Parcel,
     links::{Joined, Links, Role},

@@ -4,11 +4,10 @@
 //! cache right before anything is done, because implementations fail in silence without the right. Some say
 //! "ok" to a kick whatever became of it, so the member is looked up afterwards. Nothing is ever repeated.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
-use tokio::time::Instant;
 use weirgate_sdk::{
     Action, BotRights, ConversationKey, Member, Moderates, ModerationError, PlatformRole,
     SendError, UserId,

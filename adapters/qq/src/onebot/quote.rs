@@ -9,14 +9,14 @@ use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::json;
 use tokio::time::{Instant, timeout_at};
-use weirgate_sdk::{ChatKind, Event, InboundMessage, Segment, UserId};
+use weirgate_sdk::{ChatKind, Event, InboundMessage, Segment, UserId, text::line};
 
 use super::{
     answer::Data,
     places::{Place, id_value},
     segment,
     send::Call,
-    wire::{self, MAX_ID, Raw, WireSender, line},
+    wire::{self, MAX_ID, Raw, WireSender},
 };
 use crate::qq::Shared;
 

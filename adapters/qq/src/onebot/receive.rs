@@ -7,14 +7,14 @@ use std::{borrow::Cow, collections::HashSet, time::Duration};
 
 use weirgate_sdk::{
     AccountName, ChatKind, ConversationKey, DedupeKey, Event, InboundMessage, MessageId, Platform,
-    PlatformRole, Replied, Sender, SenderKind, Timestamp, UserKey, Via,
+    PlatformRole, Replied, Sender, SenderKind, Timestamp, UserKey, Via, text::line,
 };
 
 use super::{
     members,
     places::Place,
     segment,
-    wire::{self, Frame, MAX_ID, MAX_MESSAGE_ID, WireAnonymous, WireSender, WireStatus, line},
+    wire::{self, Frame, MAX_ID, MAX_MESSAGE_ID, WireAnonymous, WireSender, WireStatus},
 };
 use crate::qq::Shared;
 

@@ -12,11 +12,14 @@ use serde::{
     de::{MapAccess, Visitor},
 };
 use serde_json::value::RawValue;
-use weirgate_sdk::{Attachment, AttachmentKind, Segment};
+use weirgate_sdk::{
+    Attachment, AttachmentKind, Segment,
+    text::{clean, line},
+};
 
 use super::{
     card, cq,
-    wire::{self, MAX_ID, MAX_MESSAGE_ID, Raw, clean, line},
+    wire::{self, MAX_ID, MAX_MESSAGE_ID, Raw},
 };
 
 /// More segments than this are counted, not read.

@@ -26,7 +26,7 @@ use tokio_tungstenite::{
         protocol::{CloseFrame, WebSocketConfig, frame::coding::CloseCode},
     },
 };
-use weirgate_sdk::{Event, Stop, Timestamp};
+use weirgate_sdk::{Event, Stop, Timestamp, text::line};
 
 use super::{
     answer,
@@ -201,7 +201,7 @@ impl Session<'_> {
     ) -> Result<(), String> {
         let message = match item {
             None => return Err("closed".to_owned()),
-            Some(Err(error)) => return Err(wire::line(&error.to_string(), 120)),
+            Some(Err(error)) => return Err(line(&error.to_string(), 120)),
             Some(Ok(message)) => message,
         };
         let now = Instant::now();
@@ -274,7 +274,7 @@ impl Session<'_> {
         let mut ping = interval_at(Instant::now() + CALLING_PING, CALLING_PING);
         ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut pinged = Instant::now();
-        let failed = |error: Error| wire::line(&error.to_string(), 120);
+        let failed = |error: Error| line(&error.to_string(), 120);
         loop {
             let request = tokio::select! {
                 request = requests.recv() => request,

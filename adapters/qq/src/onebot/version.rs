@@ -7,8 +7,9 @@
 use std::borrow::Cow;
 
 use serde::Deserialize;
+use weirgate_sdk::text::line;
 
-use super::wire::{self, MAX_ID, Raw, line};
+use super::wire::{self, MAX_ID, Raw};
 
 /// Asks which bot is logged in.
 pub const LOGIN: &str = "get_login_info";

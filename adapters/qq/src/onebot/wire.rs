@@ -198,58 +198,6 @@ pub fn is_set(raw: Raw<'_>) -> bool {
     raw.is_some_and(|raw| !matches!(raw.get(), "null" | "\"\"" | "[]" | "{}"))
 }
 
-/// A text without carriage returns and control characters, except line feed and tab.
-#[must_use]
-pub fn clean(text: &str) -> String {
-    let mut cleaned = String::with_capacity(text.len());
-    let mut characters = text.chars().peekable();
-    while let Some(character) = characters.next() {
-        match character {
-            '\r' => {
-                if characters.peek() != Some(&'\n') {
-                    cleaned.push('\n');
-                }
-            }
-            '\n' | '\t' => cleaned.push(character),
-            other if other.is_control() => {}
-            other => cleaned.push(other),
-        }
-    }
-    cleaned
-}
-
-/// A single line of at most `longest` characters: white space and control characters become single
-/// spaces, characters that turn the direction of writing are dropped.
-#[must_use]
-pub fn line(text: &str, longest: usize) -> String {
-    let mut line = String::new();
-    let mut count = 0;
-    let mut gap = false;
-    for character in text.chars() {
-        if count >= longest {
-            break;
-        }
-        if matches!(character, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}') {
-            continue;
-        }
-        if character.is_control() || character.is_whitespace() {
-            gap = count > 0;
-            continue;
-        }
-        if gap {
-            gap = false;
-            line.push(' ');
-            count += 1;
-            if count >= longest {
-                break;
-            }
-        }
-        line.push(character);
-        count += 1;
-    }
-    line
-}
-
 /// Decodes a JSON string, borrowing where it holds no escape.
 fn string(raw: &str) -> Option<Cow<'_, str>> {
     let inner = raw.strip_prefix('"')?.strip_suffix('"')?;

@@ -15,14 +15,14 @@ use tokio::{
     sync::{Notify, Semaphore},
     time::timeout,
 };
-use weirgate_sdk::{SendError, settings::Secret};
+use weirgate_sdk::{SendError, settings::Secret, text::line};
 
 use crate::onebot::{
     answer,
     call::Answer,
     dial::{refusal, tls},
     send::Call,
-    wire::{Frame, line},
+    wire::Frame,
 };
 
 /// Requests at once; a further one waits.

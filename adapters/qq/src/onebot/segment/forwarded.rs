@@ -5,9 +5,10 @@
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use weirgate_sdk::text::line;
 
 use super::{
-    super::wire::{self, Raw, WireSender, line},
+    super::wire::{self, Raw, WireSender},
     Segment, describe, read as read_content,
 };
 

@@ -1,9 +1,9 @@
 //! Draws tables as text: aligned columns if they are narrow, else a list of named values.
 //!
-//! Owns the widths: wide characters count double.
+//! For platforms without tables. Owns the widths: wide characters count double.
 
+use super::Alignment;
 use unicode_width::UnicodeWidthStr;
-use weirgate_sdk::answer::Alignment;
 
 /// Widest table that is drawn in columns: what a phone shows in one line.
 const MAX_WIDTH: usize = 40;
@@ -12,7 +12,8 @@ const MAX_WIDTH: usize = 40;
 const GAP: &str = " | ";
 
 /// The lines of a table, joined by line breaks.
-pub(super) fn draw(alignments: &[Alignment], header: &[String], rows: &[Vec<String>]) -> String {
+#[must_use]
+pub fn draw(alignments: &[Alignment], header: &[String], rows: &[Vec<String>]) -> String {
     let mut widths: Vec<usize> = header.iter().map(|cell| cell.width()).collect();
     for row in rows {
         for (width, cell) in widths.iter_mut().zip(row) {

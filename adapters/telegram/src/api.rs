@@ -1,0 +1,204 @@
+//! Calls of the Bot API.
+//!
+//! Owns the client, how many calls there are at once, and what a failure means: a call that found no connection
+//! certainly was not carried out, and any other that got no answer may have been. It never follows a redirect, never
+//! repeats, and never shows the address, of which the token is a part.
+
+pub mod method;
+mod refusal;
+
+use std::{error::Error, fmt, time::Duration};
+
+use reqwest::{
+    Client, Response, StatusCode, Url,
+    header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER},
+    redirect::Policy,
+};
+use serde::Serialize;
+use serde_json::Value;
+use teloxide_core::requests::Payload;
+use tokio::{sync::Semaphore, time::timeout};
+use weirgate_sdk::text::line;
+
+pub use refusal::{Refusal, Trouble};
+
+/// Calls at once, those for updates aside; a further one waits.
+const MAX_CALLS: usize = 64;
+/// How long a call waits for a place among them.
+const QUEUE_LIMIT: Duration = Duration::from_secs(5);
+/// The time in which a connection must stand.
+const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+/// The longest answer, in bytes: a hundred updates of the longest texts have room.
+const MAX_ANSWER: usize = 16 * 1024 * 1024;
+/// Longest text of a failure, in characters.
+const MAX_TEXT: usize = 200;
+
+/// Why a call has no result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallError {
+    /// The platform refused it: nothing was done.
+    Refused(Refusal),
+    /// It did not leave: nothing was done.
+    Unreachable(String),
+    /// It left, and nobody knows whether it was carried out.
+    Lost(String),
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(refusal) => write!(f, "{} ({})", refusal.text, refusal.code),
+            Self::Unreachable(text) | Self::Lost(text) => f.write_str(text),
+        }
+    }
+}
+
+/// The way to the Bot API of one bot.
+pub struct Api {
+    client: Client,
+    base: String,
+    places: Semaphore,
+}
+
+impl fmt::Debug for Api {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Api").finish_non_exhaustive()
+    }
+}
+
+impl Api {
+    /// Calls below the address `base` with this token. Connects only when there is something to ask.
+    ///
+    /// # Errors
+    /// Why the client cannot be built, for the operator.
+    pub fn new(base: &str, token: &str) -> Result<Self, String> {
+        // The client takes the process's provider of cryptography; where one is chosen already this changes nothing.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let mut builder = Client::builder()
+            .connect_timeout(CONNECT_LIMIT)
+            .redirect(Policy::none())
+            .tcp_nodelay(true);
+        if is_local(base) {
+            // A proxy of the environment leads to other machines.
+            builder = builder.no_proxy();
+        }
+        let client = builder
+            .build()
+            .map_err(|_| "the HTTP client cannot be built".to_owned())?;
+        Ok(Self {
+            client,
+            base: format!("{base}/bot{token}/"),
+            places: Semaphore::new(MAX_CALLS),
+        })
+    }
+
+    /// Makes a call and waits at most `limit` for its answer.
+    ///
+    /// # Errors
+    /// What the platform says, or why it says nothing.
+    pub async fn call<P>(&self, payload: &P, limit: Duration) -> Result<Value, CallError>
+    where
+        P: Payload + Serialize + Sync,
+    {
+        let Ok(Ok(_place)) = timeout(QUEUE_LIMIT, self.places.acquire()).await else {
+            let text = "too many calls under way";
+            return Err(CallError::Unreachable(text.into()));
+        };
+        self.ask(payload, limit).await
+    }
+
+    /// Like [`Api::call`], beside all other calls: for the one that waits for updates.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn ask<P>(&self, payload: &P, limit: Duration) -> Result<Value, CallError>
+    where
+        P: Payload + Serialize + Sync,
+    {
+        let Ok(body) = serde_json::to_vec(payload) else {
+            let text = "cannot be written as JSON";
+            return Err(CallError::Unreachable(text.into()));
+        };
+        let answer = timeout(limit, self.exchange(&method_name(P::NAME), body)).await;
+        answer.unwrap_or_else(|_| Err(CallError::Lost(format!("no answer in {limit:?}"))))
+    }
+
+    async fn exchange(&self, method: &str, body: Vec<u8>) -> Result<Value, CallError> {
+        let request = self.client.post(format!("{}{method}", self.base));
+        let request = request
+            .header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
+            .body(body);
+        let response = request.send().await.map_err(broken)?;
+        let status = response.status();
+        let header = response.headers().get(RETRY_AFTER);
+        let header = header.and_then(|value| value.to_str().ok()?.trim().parse::<f64>().ok());
+        let body = read(response).await?;
+        outcome(status, header, &body)
+    }
+}
+
+/// What an answer says. `header` is the pause that a header demands, in seconds.
+fn outcome(status: StatusCode, header: Option<f64>, body: &[u8]) -> Result<Value, CallError> {
+    let mut answer: Value = serde_json::from_slice(body).unwrap_or_default();
+    if answer["ok"] == true {
+        return Ok(answer["result"].take());
+    }
+    let is_answer = answer["ok"] == false;
+    let refusal = Refusal::read(status.as_u16(), header, &answer);
+    match refusal.code {
+        // Whoever answered does not know what became of it.
+        500.. => Err(CallError::Lost(refusal.text)),
+        200..=299 if !is_answer => Err(CallError::Lost("an answer that cannot be read".into())),
+        _ => Err(CallError::Refused(refusal)),
+    }
+}
+
+/// The name as the documentation writes it; the library begins it with a capital letter.
+fn method_name(name: &str) -> String {
+    let mut letters = name.chars();
+    let first = letters.next().map(|first| first.to_ascii_lowercase());
+    first.into_iter().chain(letters).collect()
+}
+
+/// Whether an address is on this machine.
+fn is_local(base: &str) -> bool {
+    let url: Option<Url> = base.parse().ok();
+    url.is_some_and(|url| match url.host_str() {
+        Some("localhost") => true,
+        Some(host) => host
+            .trim_matches(['[', ']'])
+            .parse()
+            .is_ok_and(|address: std::net::IpAddr| address.is_loopback()),
+        None => false,
+    })
+}
+
+async fn read(mut response: Response) -> Result<Vec<u8>, CallError> {
+    let mut body = Vec::new();
+    while let Some(bytes) = response.chunk().await.map_err(broken)? {
+        if body.len() + bytes.len() > MAX_ANSWER {
+            return Err(CallError::Lost("the answer is too long".into()));
+        }
+        body.extend_from_slice(&bytes);
+    }
+    Ok(body)
+}
+
+/// A failure below HTTP: its innermost cause says most, and the address is left out.
+fn broken(error: reqwest::Error) -> CallError {
+    let before = error.is_connect() || error.is_builder();
+    let error = error.without_url();
+    let mut cause: &dyn Error = &error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    let text = line(&cause.to_string(), MAX_TEXT);
+    if before {
+        CallError::Unreachable(text)
+    } else {
+        CallError::Lost(text)
+    }
+}
+
+#[cfg(test)]
+mod tests;

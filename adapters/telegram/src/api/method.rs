@@ -1,0 +1,62 @@
+//! Calls that the library lacks, or has in a form that is no use here.
+//!
+//! Owns their parameters, as the Bot API's documentation has them.
+
+use serde::Serialize;
+use teloxide_core::{requests::Payload, types::MessageEntity};
+
+/// What kinds of updates the bot asks for. Those of members need rights that the bot may not have; they then do
+/// not come.
+pub const UPDATES: &[&str] = &[
+    "message",
+    "edited_message",
+    "channel_post",
+    "edited_channel_post",
+    "my_chat_member",
+    "chat_member",
+    "stopped_message_generation",
+];
+
+/// `getUpdates`. The library knows no kind of update newer than Bot API 9.1, and has 32 bits for the offset.
+#[derive(Debug, Clone, Serialize)]
+pub struct GetUpdates {
+    /// The first update that is wanted; all before it are forgotten. Without it those that are not forgotten yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offset: Option<i64>,
+    /// The most updates, 1 to 100.
+    pub limit: u8,
+    /// How long it waits for one, in seconds.
+    pub timeout: u64,
+    /// [`UPDATES`].
+    pub allowed_updates: &'static [&'static str],
+}
+
+impl Payload for GetUpdates {
+    type Output = Vec<teloxide_core::types::Update>;
+    const NAME: &'static str = "GetUpdates";
+}
+
+/// `sendMessageDraft` (Bot API 9.5, the button 10.3): shows a text in a private chat while it is written, for about
+/// thirty seconds.
+#[derive(Debug, Clone, Serialize)]
+pub struct SendMessageDraft {
+    /// The private chat.
+    pub chat_id: i64,
+    /// The topic of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message_thread_id: Option<i32>,
+    /// Which draft; never 0. A later text of the same draft takes the place of the earlier.
+    pub draft_id: i32,
+    /// The text.
+    pub text: String,
+    /// Its entities.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub entities: Vec<MessageEntity>,
+    /// Whether the person has a button that stops it.
+    pub can_stop: bool,
+}
+
+impl Payload for SendMessageDraft {
+    type Output = teloxide_core::types::True;
+    const NAME: &'static str = "SendMessageDraft";
+}

@@ -1,0 +1,158 @@
+//! Telegram in the contract suite: one bot that asks the service for its updates.
+
+use std::{collections::VecDeque, sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+use weirgate_sdk::{Adapter, AdapterError, Connection, settings::Secret};
+use weirgate_telegram::{Settings, Telegram};
+use weirgate_testkit::{
+    contract::{LIMIT, Platform, Seen},
+    ingress::RecordingIngress,
+    telegram::FakeTelegram,
+};
+
+use super::{Life, setup};
+
+const TOKEN: &str = "10001:TEST-secret_value_abcdef";
+const PEOPLE: [i64; 2] = [20_001, 4_503_599_627_370_001];
+
+/// A bot, and the service.
+pub(super) struct Polling {
+    life: Life,
+    bot: Arc<Telegram>,
+    fake: FakeTelegram,
+    read: [VecDeque<Seen>; 2],
+}
+
+fn bot(url: String) -> Arc<Telegram> {
+    let settings = Settings {
+        token: Some(Secret::new(TOKEN)),
+        api_url: url,
+        reconnect: Duration::from_millis(50),
+        poll_timeout: Duration::from_secs(1),
+        ..Settings::default()
+    };
+    weirgate_telegram::build(setup("main"), settings)
+}
+
+/// Things in the place of an update that the service should not send.
+fn odd_updates() -> Vec<Value> {
+    vec![
+        Value::Null,
+        json!([]),
+        json!(7),
+        json!("nonsense"),
+        json!({}),
+        json!({ "update_id": "x" }),
+        json!({ "update_id": 1 }),
+        json!({ "update_id": 2, "message": null }),
+        json!({ "update_id": 3, "message": [] }),
+        json!({ "update_id": 4, "some_new_kind": { "a": [1] } }),
+        json!({ "update_id": 5, "message": { "message_id": 1, "date": 1, "chat": { "id": 5, "type": "private" },
+            "from": { "id": 5, "is_bot": false, "first_name": "A" } } }),
+        json!({ "update_id": 6, "message": { "message_id": "1", "chat": { "id": 1.5 }, "text": 7 } }),
+        json!({ "update_id": 7, "message": { "message_id": 1, "chat": { "id": 0 }, "from": {}, "text": "x" } }),
+        json!({ "update_id": 8, "message": { "message_id": 1, "date": "x", "chat": { "id": 5, "type": 9 },
+            "from": { "id": 5 }, "text": "😀", "entities": [{ "type": "mention", "offset": 1, "length": 1 }, 5] } }),
+        json!({ "update_id": 9, "my_chat_member": { "chat": {} }, "message": 5 }),
+        json!({ "update_id": -1, "callback_query": { "id": "x" } }),
+        json!({ "update_id": 10, "message": { "message_id": 1, "chat": { "id": 5 }, "from": { "id": 5 },
+            "media_group_id": "a", "photo": [[]] } }),
+    ]
+}
+
+#[async_trait]
+impl Platform for Polling {
+    const ACKNOWLEDGES: bool = true;
+    const ODD_FRAMES: usize = 17;
+
+    async fn start() -> Self {
+        let fake = FakeTelegram::start(TOKEN).await;
+        fake.reachable(false);
+        let bot = bot(fake.url());
+        let mut life = Life::new();
+        life.run(bot.clone()).await;
+        Self {
+            life,
+            bot,
+            fake,
+            read: Default::default(),
+        }
+    }
+
+    fn adapter(&self) -> Arc<dyn Adapter> {
+        self.bot.clone()
+    }
+
+    fn gateway(&self) -> Arc<RecordingIngress> {
+        self.life.gateway.clone()
+    }
+
+    async fn connect(&mut self) {
+        self.fake.reachable(true);
+        let up = |state: &Connection| *state == Connection::Up;
+        let told = self.life.gateway.connection_is(LIMIT, up).await;
+        assert!(told.is_some(), "a connection that is not reported");
+    }
+
+    async fn disconnect(&mut self) {
+        self.fake.reachable(false);
+        let down = |state: &Connection| matches!(state, Connection::Down(_));
+        let told = self.life.gateway.connection_is(LIMIT, down).await;
+        assert!(told.is_some(), "an end that is not reported");
+    }
+
+    async fn is_connected(&mut self) -> bool {
+        let states = self.life.gateway.connections();
+        states.last() == Some(&Connection::Up)
+    }
+
+    async fn say(&mut self, person: usize, text: &str) -> String {
+        let user = PEOPLE[person];
+        let name = json!({ "id": user, "is_bot": false, "first_name": "n".repeat(300) });
+        let id = self.fake.say(user, user, text, &json!({ "from": name }));
+        id.to_string()
+    }
+
+    async fn repeat(&mut self, person: usize) {
+        self.fake.repeat(PEOPLE[person]);
+    }
+
+    async fn acknowledged(&mut self, person: usize, wanted: usize, limit: Duration) -> usize {
+        self.fake.confirmed(PEOPLE[person], wanted, limit).await
+    }
+
+    async fn seen(&mut self, person: usize, limit: Duration) -> Option<Seen> {
+        let until = Instant::now() + limit;
+        loop {
+            if let Some(seen) = self.read[person].pop_front() {
+                return Some(seen);
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            let message = self.fake.next_message(left).await?;
+            let known = PEOPLE.iter().position(|person| *person == message.chat);
+            if let Some(person) = known {
+                let (form, visible) = (message.text.clone(), message.text);
+                self.read[person].push_back(Seen { form, visible });
+            }
+        }
+    }
+
+    async fn odd(&mut self, number: usize) {
+        self.fake.raw(odd_updates()[number].clone());
+    }
+
+    async fn stop(&mut self, limit: Duration) -> Option<Result<(), AdapterError>> {
+        let ended = self.life.stop(limit).await;
+        assert_eq!(self.fake.violations(), Vec::<String>::new());
+        self.fake.reachable(false);
+        ended
+    }
+
+    async fn restart(&mut self) {
+        self.bot = bot(self.fake.url());
+        self.life.run(self.bot.clone()).await;
+    }
+}

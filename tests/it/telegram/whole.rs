@@ -1,0 +1,256 @@
+//! The real gateway with bots of this platform.
+
+use serde_json::Value;
+use weirgate_testkit::{
+    model::{FakeModel, Script},
+    telegram::{BOT_NAME, Fault, Message},
+};
+
+use super::*;
+use crate::gateway::{Gateway, LIMIT, until};
+
+/// An account without limits that reaches the service.
+fn account(fake: &FakeTelegram, token: &str) -> Value {
+    let off = json!({
+        "account_per_second": 0, "conversation_interval": 0, "group_interval": 0,
+    });
+    json!({
+        "token": token, "api_url": fake.url(), "poll_timeout": 1, "reconnect": 0.1, "limits": off,
+    })
+}
+
+async fn gateway(fake: &FakeTelegram, changes: Value) -> (FakeModel, Gateway) {
+    let model = FakeModel::start().await;
+    let accounts = json!({ "main": account(fake, TOKEN) });
+    let mut all = json!({ "platforms": { "telegram": { "accounts": accounts } } });
+    crate::gateway::merge(&mut all, changes);
+    let gateway = Gateway::start(&model, all).await;
+    (model, gateway)
+}
+
+async fn answer(fake: &FakeTelegram) -> Message {
+    let message = fake.next_message(LIMIT).await;
+    message.expect("an answer in time")
+}
+
+async fn ask(fake: &FakeTelegram, user: i64, text: &str) -> String {
+    fake.say(user, user, text, &Value::Null);
+    answer(fake).await.text
+}
+
+#[tokio::test]
+async fn people_and_groups_are_answered_where_they_asked() {
+    let fake = FakeTelegram::start(TOKEN).await;
+    let (model, gateway) = gateway(&fake, json!({})).await;
+    assert_eq!(ask(&fake, 7, "/ping").await, "pong");
+    assert_eq!(ask(&fake, 7, "hello").await, "re: hello");
+    model.push(Script::answer("**bold** and `code`"));
+    fake.say(7, 7, "form", &Value::Null);
+    let form = answer(&fake).await;
+    assert_eq!(form.text, "bold and code");
+    assert_eq!(form.entities.len(), 2);
+    // In a group only who means it.
+    fake.say(GROUP, 7, "nobody is meant", &in_topic(77));
+    let mention = json!([{ "type": "mention", "offset": 0, "length": 1 + BOT_NAME.len() }]);
+    let mut changes = in_topic(77);
+    changes["entities"] = mention;
+    let question = fake.say(GROUP, 7, &format!("@{BOT_NAME} are you there"), &changes);
+    let reply = answer(&fake).await;
+    assert_eq!(reply.text, "re: user 7: are you there");
+    assert_eq!((reply.topic, reply.reply_to), (Some(77), Some(question)));
+    fake.say(
+        GROUP,
+        7,
+        &format!("/ping@{}", BOT_NAME.to_lowercase()),
+        &Value::Null,
+    );
+    let pong = answer(&fake).await;
+    assert_eq!((&*pong.text, pong.topic), ("pong", None));
+    fake.say(GROUP, 7, "/ping@OtherBot", &Value::Null);
+    let replied = json!({ "reply_to_message": {
+        "message_id": pong.id, "from": { "id": weirgate_testkit::telegram::BOT, "is_bot": true } } });
+    fake.say(GROUP, 7, "and now", &replied);
+    assert_eq!(answer(&fake).await.text, "re: user 7: and now");
+    let ready = gateway.get("/readyz").await.body;
+    assert!(ready.contains("\"telegram/main\":\"up\""), "{ready}");
+    assert_eq!(fake.violations(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn two_bots_hear_and_answer_for_themselves() {
+    let (one, two) = (
+        FakeTelegram::start(TOKEN).await,
+        FakeTelegram::start("10002:TEST-other_value").await,
+    );
+    let second = json!({ "platforms": { "telegram": { "accounts": {
+        "second": account(&two, "10002:TEST-other_value") } } } });
+    let (_model, gateway) = gateway(&one, second).await;
+    assert_eq!(ask(&one, 7, "/ping").await, "pong");
+    assert_eq!(ask(&two, 7, "/ping").await, "pong");
+    let ready = gateway.get("/readyz").await.body;
+    assert!(ready.contains("\"telegram/second\":\"up\""), "{ready}");
+}
+
+#[tokio::test]
+async fn what_was_said_while_the_gateway_was_dead_is_answered_once() {
+    let fake = FakeTelegram::start(TOKEN).await;
+    let (model, mut gateway) = gateway(&fake, json!({})).await;
+    assert_eq!(ask(&fake, 7, "/ping").await, "pong");
+    assert_eq!(ask(&fake, 7, "one").await, "re: one");
+    gateway.kill().await;
+    fake.say(7, 7, "two", &Value::Null);
+    // As if the last confirmation had been lost with the process.
+    fake.repeat(7);
+    gateway.up().await;
+    // An answer whose receipt was not written comes once more; no question is asked twice.
+    while answer(&fake).await.text != "re: two" {}
+    assert_eq!(ask(&fake, 8, "/ping").await, "pong");
+    assert_eq!(model.count(), 2);
+    let all = fake.messages();
+    let two = all.iter().filter(|message| message.text == "re: two");
+    assert_eq!(two.count(), 1);
+}
+
+#[tokio::test]
+async fn a_refused_entity_is_sent_again_as_plain_text_once() {
+    let fake = FakeTelegram::start(TOKEN).await;
+    let (model, _gateway) = gateway(&fake, json!({})).await;
+    let refusal = "Bad Request: can't parse entities: nobody knows why";
+    fake.fail("sendMessage", Fault::refused(400, refusal));
+    model.push(Script::answer("a **bold** word"));
+    fake.say(7, 7, "form", &Value::Null);
+    let plain = answer(&fake).await;
+    assert_eq!(
+        (plain.text.as_str(), plain.entities.len()),
+        ("a **bold** word", 0)
+    );
+    assert_eq!(fake.calls("sendMessage").len(), 2);
+}
+
+#[tokio::test]
+async fn an_answer_waits_for_the_end_of_a_flood_wait_and_others_do_not() {
+    let fake = FakeTelegram::start(TOKEN).await;
+    let (_model, _gateway) = gateway(&fake, json!({})).await;
+    assert_eq!(ask(&fake, 7, "/ping").await, "pong");
+    fake.fail("sendMessage", Fault::Flood(2));
+    let begun = std::time::Instant::now();
+    fake.say(7, 7, "slow", &Value::Null);
+    let asked = |calls: &[(String, Value)]| {
+        let sends = calls.iter().filter(|(method, _)| method == "sendMessage");
+        (sends.count() >= 2).then_some(())
+    };
+    assert!(fake.called(LIMIT, asked).await.is_some());
+    assert_eq!(ask(&fake, 8, "/ping").await, "pong");
+    assert_eq!(answer(&fake).await.text, "re: slow");
+    assert!(begun.elapsed() >= Duration::from_secs(2));
+    assert_eq!(fake.messages().len(), 3);
+}
+
+#[tokio::test]
+async fn the_token_is_in_no_log_whatever_goes_wrong() {
+    let fake = FakeTelegram::start(TOKEN).await;
+    let changes = json!({ "observability": { "log": { "level": "trace" } } });
+    let (_model, mut gateway) = gateway(&fake, changes).await;
+    assert_eq!(ask(&fake, 7, "/ping").await, "pong");
+    for (sent, fault) in [
+        Fault::Status(301, String::new()),
+        Fault::Status(200, "<html>".into()),
+        Fault::Lost,
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        fake.fail("sendMessage", fault.clone());
+        fake.fail("getUpdates", fault);
+        fake.say(7, 7, "/ping", &Value::Null);
+        let all = until(|| fake.calls("sendMessage").len() > sent + 1).await;
+        assert!(all, "{}", gateway.log());
+    }
+    fake.reachable(false);
+    gateway.logged("not connected").await;
+    fake.reachable(true);
+    assert!(until(|| gateway.log().matches("connected").count() > 2).await);
+    let why = ask(&fake, 8, "/status").await;
+    gateway.term().await;
+    let log = gateway.log() + &why;
+    let secret = TOKEN.split(':').nth(1).expect("a secret");
+    assert!(!log.contains(secret), "the token was logged");
+}
+
+/// An answer that takes a while to write.
+fn slowly(pieces: &[&str]) -> Script {
+    Script::pieces(pieces).between(Duration::from_millis(600))
+}
+
+#[tokio::test]
+async fn an_answer_is_shown_while_it_is_written_in_private() {
+    let fake = FakeTelegram::start(TOKEN).await;
+    let (model, _gateway) = gateway(&fake, json!({})).await;
+    model.push(slowly(&["One ", "two ", "three ", "four ", "five."]));
+    assert_eq!(ask(&fake, 7, "count").await, "One two three four five.");
+    let drafts = fake.drafts();
+    assert!(!drafts.is_empty(), "nothing was shown");
+    assert!(drafts.iter().all(|draft| {
+        "One two three four five.".starts_with(draft["text"].as_str().unwrap_or("?"))
+    }));
+    assert_eq!(fake.messages().len(), 1);
+    assert_eq!(fake.violations(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn the_button_beside_a_draft_stops_the_answer() {
+    let fake = FakeTelegram::start(TOKEN).await;
+    let (model, _gateway) = gateway(&fake, json!({})).await;
+    model.push(
+        Script::pieces(&["Once upon ", "a time ", "there was "]).between(Duration::from_secs(2)),
+    );
+    fake.say(7, 7, "a story", &Value::Null);
+    let shown = |calls: &[(String, Value)]| {
+        let draft = calls
+            .iter()
+            .find(|(method, _)| method == "sendMessageDraft")?;
+        draft.1["draft_id"].as_i64()
+    };
+    let draft = fake.called(LIMIT, shown).await.expect("a draft");
+    fake.update(json!({ "stopped_message_generation": {
+        "chat": { "id": 7, "type": "private", "first_name": "A" }, "draft_id": draft,
+    }}));
+    let stopped = answer(&fake).await;
+    assert!(stopped.text.ends_with("(stopped)"), "{}", stopped.text);
+    assert_eq!(ask(&fake, 7, "/ping").await, "pong");
+}
+
+#[tokio::test]
+async fn in_a_group_one_message_grows_where_the_operator_wants_it() {
+    let fake = FakeTelegram::start(TOKEN).await;
+    let streaming = json!({ "output": { "platform_adaptation": {
+        "strategy_by_platform": { "telegram": "streaming" } } } });
+    let (model, _gateway) = gateway(&fake, streaming).await;
+    model.push(
+        Script::pieces(&[
+            "One sentence is here. ",
+            "Two of them stand here. ",
+            "Three.",
+        ])
+        .between(Duration::from_secs(4)),
+    );
+    let question = fake.say(GROUP, 7, "/ping", &in_topic(77));
+    assert_eq!(answer(&fake).await.text, "pong");
+    let replied = json!({ "reply_to_message": {
+        "message_id": question + 1, "from": { "id": weirgate_testkit::telegram::BOT, "is_bot": true } },
+        "message_thread_id": 77, "is_topic_message": true });
+    fake.say(GROUP, 7, "count", &replied);
+    let begun = answer(&fake).await;
+    assert_eq!(
+        (&*begun.text, begun.topic),
+        ("One sentence is here.", Some(77))
+    );
+    let whole = || {
+        fake.messages()
+            .iter()
+            .any(|message| message.text.ends_with("here. Three."))
+    };
+    assert!(until(whole).await, "{:?}", fake.messages());
+    assert_eq!(fake.messages().len(), 2, "{:?}", fake.messages());
+    assert_eq!(fake.violations(), Vec::<String>::new());
+}

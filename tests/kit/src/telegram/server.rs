@@ -1,0 +1,142 @@
+//! The HTTP server.
+//!
+//! Owns connections, all of which can be cut at once, the token in the path, and what a call meets before it is looked
+//! at.
+
+use std::{collections::VecDeque, net::SocketAddr, sync::Arc};
+
+use axum::{
+    Router,
+    body::{Body, to_bytes},
+    extract::{Path, State as Extract},
+    http::{Response, StatusCode, header::CONTENT_TYPE},
+    routing::any,
+};
+use bytes::Bytes;
+use futures_util::stream;
+use hyper::server::conn::http1;
+use hyper_util::{rt::TokioIo, service::TowerToHyperService};
+use serde_json::{Value, json};
+use tokio::{net::TcpListener, task::JoinSet};
+
+use super::{Shared, answer::Refusal, api, fault::Fault};
+
+/// The longest request, in bytes.
+const MAX_REQUEST: usize = 1024 * 1024;
+
+/// A listener at an address.
+pub(super) async fn bind(address: SocketAddr) -> (TcpListener, SocketAddr) {
+    let listener = TcpListener::bind(address).await.expect("binds");
+    let address = listener.local_addr().expect("an address");
+    (listener, address)
+}
+
+/// Serves until the task is ended.
+pub(super) async fn serve(shared: Arc<Shared>, listener: TcpListener) {
+    let router = Router::new()
+        .route("/{bot}/{method}", any(answer))
+        .with_state(Arc::clone(&shared));
+    let mut listener = Some(listener);
+    let mut open = shared.open.subscribe();
+    loop {
+        let current = match listener.take() {
+            Some(listener) => listener,
+            None => bind(shared.address).await.0,
+        };
+        let mut connections = JoinSet::new();
+        loop {
+            tokio::select! {
+                accepted = current.accept() => {
+                    let Ok((stream, _)) = accepted else { continue };
+                    let _ = stream.set_nodelay(true);
+                    let service = TowerToHyperService::new(router.clone());
+                    connections.spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
+                }
+                _ = open.wait_for(|open| !open) => break,
+            }
+        }
+        drop(current);
+        connections.shutdown().await;
+        if open.wait_for(|open| *open).await.is_err() {
+            return;
+        }
+    }
+}
+
+async fn answer(
+    Extract(shared): Extract<Arc<Shared>>,
+    Path((bot, method)): Path<(String, String)>,
+    body: Body,
+) -> Response<Body> {
+    if bot != format!("bot{}", shared.token) {
+        return refused(&Refusal {
+            code: 401,
+            description: "Unauthorized".into(),
+            parameters: Value::Null,
+        });
+    }
+    let body = to_bytes(body, MAX_REQUEST).await.unwrap_or_default();
+    let parameters = match serde_json::from_slice(&body) {
+        _ if body.is_empty() => json!({}),
+        Ok(parameters) => parameters,
+        Err(_) => Value::Null,
+    };
+    let fault = {
+        let mut state = shared.state.lock();
+        state.calls.push((method.clone(), parameters.clone()));
+        let of_method = state.faults.get_mut(&method).and_then(VecDeque::pop_front);
+        of_method.or_else(|| state.faults.get_mut("*")?.pop_front())
+    };
+    shared.changed();
+    match fault {
+        None => done(api::call(&shared, &method, &parameters).await),
+        Some(Fault::Refused(code, description, parameters)) => refused(&Refusal {
+            code,
+            description,
+            parameters,
+        }),
+        Some(Fault::Flood(seconds)) => refused(&Refusal::flood(seconds)),
+        Some(Fault::Status(status, body)) => respond(status, body.into()),
+        Some(Fault::Broken) => broken(),
+        Some(Fault::Lost) => {
+            let _ = api::call(&shared, &method, &parameters).await;
+            broken()
+        }
+        Some(Fault::Silent) => {
+            let _ = api::call(&shared, &method, &parameters).await;
+            std::future::pending().await
+        }
+    }
+}
+
+fn done(result: Result<Value, Refusal>) -> Response<Body> {
+    match result {
+        Ok(result) => respond(
+            200,
+            json!({ "ok": true, "result": result }).to_string().into(),
+        ),
+        Err(refusal) => refused(&refusal),
+    }
+}
+
+fn refused(refusal: &Refusal) -> Response<Body> {
+    let mut response = respond(refusal.code, refusal.body().into());
+    if let Some(seconds) = refusal.parameters["retry_after"].as_u64() {
+        response.headers_mut().insert("retry-after", seconds.into());
+    }
+    response
+}
+
+fn respond(status: u16, body: Body) -> Response<Body> {
+    Response::builder()
+        .status(StatusCode::from_u16(status).expect("a status"))
+        .header(CONTENT_TYPE, "application/json")
+        .body(body)
+        .expect("a response")
+}
+
+/// An answer that breaks off before its first byte.
+fn broken() -> Response<Body> {
+    let broken = stream::once(async { Err::<Bytes, _>(std::io::Error::other("broken")) });
+    respond(200, Body::from_stream(broken))
+}
