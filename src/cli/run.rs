@@ -93,7 +93,14 @@ async fn serve(startup: Startup, logging: &Logging) -> ExitCode {
         }
     };
     let manager = Manager::of(environment);
-    let mut app = match App::start(startup).await {
+    let started = tokio::select! {
+        started = App::start(startup) => started,
+        () = stop_signal(&mut term, &mut interrupt) => {
+            tracing::info!("stopped before it was ready");
+            return ExitCode::SUCCESS;
+        }
+    };
+    let mut app = match started {
         Ok(app) => app,
         Err(error) => {
             tracing::error!(%error, "the gateway could not be started");

@@ -9,6 +9,7 @@ mod journal;
 mod memory;
 mod model;
 mod operate;
+mod plans;
 mod postgres;
 mod recovery;
 mod retention;

@@ -25,6 +25,10 @@ const LOCK: Duration = Duration::from_secs(5);
 /// the middle of one does not keep the journal's lock longer.
 const IDLE: Duration = Duration::from_secs(3);
 
+/// A statement is planned for the tables as they are now. A plan that is kept from when they were small goes through
+/// all of their rows, each time, until the server happens to look at them.
+const PLANS: (&str, &str) = ("plan_cache_mode", "force_custom_plan");
+
 /// A database, and how sessions on it are set up.
 #[derive(Clone)]
 pub struct Address {
@@ -52,7 +56,8 @@ impl Address {
         // The parser's own text may quote a part of the address.
         let mut parsed = PgConnectOptions::from_str(options.url.expose())
             .map_err(|_| OpenError::Address)?
-            .disable_statement_logging();
+            .disable_statement_logging()
+            .options([PLANS]);
         if parsed.get_application_name().is_none() {
             parsed = parsed.application_name("weirgate");
         }

@@ -59,6 +59,27 @@ async fn each_queue_tells_what_came_and_went_and_how_long_it_waited() {
     assert!(all["weirgate_database_size_bytes"] > 4096.0);
 }
 
+suite!(descriptors_do_not_grow_with_what_is_answered);
+
+async fn descriptors_do_not_grow_with_what_is_answered(on: Engine) {
+    let model = FakeModel::start().await;
+    let mut gateway = Gateway::prepare_on(on, &model, json!({})).await;
+    gateway.up().await;
+    let fake = gateway.onebot().await;
+    let mut counts = Vec::new();
+    for round in 0..6 {
+        for user in 0..50 {
+            fake.send_private(user, &format!("hello {round}")).await;
+        }
+        let answered = 50 * (round + 1);
+        assert!(fake.replied(answered, LIMIT).await, "{}", gateway.log());
+        counts.push(figures(&gateway).await["process_open_fds"]);
+    }
+    // As many connections to the model are kept as there were turns at once, and a few to the database.
+    let grown = counts[5] - counts[0];
+    assert!(grown < 70.0, "{counts:?}");
+}
+
 #[tokio::test]
 async fn a_database_on_a_server_has_a_size_too() {
     let model = FakeModel::start().await;

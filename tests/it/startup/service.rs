@@ -76,6 +76,20 @@ async fn it_is_told_that_the_gateway_is_ready_alive_and_stopping() {
 }
 
 #[tokio::test]
+async fn a_start_that_waits_for_its_database_can_be_stopped() {
+    let model = FakeModel::start().await;
+    let mut gateway = Gateway::prepare(&model, json!({}));
+    let database = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("postgres://bot@{}/chat", database.local_addr().unwrap());
+    gateway.configure(&model, json!({ "storage": { "url": url } }));
+    gateway.spawn();
+    // It is let in and never answered.
+    let _silent = database.accept().await.unwrap();
+    assert_eq!(gateway.term().await.code(), Some(0), "{}", gateway.log());
+    gateway.logged("stopped before it was ready").await;
+}
+
+#[tokio::test]
 async fn a_start_that_fails_is_never_ready_and_a_socket_without_a_file_will_do() {
     let model = FakeModel::start().await;
     let mut gateway = Gateway::prepare(&model, json!({}));
