@@ -8,6 +8,7 @@ mod build;
 pub mod core;
 mod error;
 pub mod log;
+mod overlay;
 pub mod reload;
 mod transcript;
 mod translate;

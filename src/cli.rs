@@ -11,6 +11,7 @@ mod lists;
 mod migrate;
 mod run;
 mod schema;
+mod settings;
 mod shell;
 mod table;
 mod tool;
@@ -66,6 +67,9 @@ enum Command {
     /// What failed: messages and replies, to be taken up again or dropped.
     #[command(subcommand)]
     Dead(lists::Dead),
+    /// The configuration as it was changed while the gateway ran.
+    #[command(subcommand)]
+    Config(settings::Config),
     /// Copy the database, also while the gateway runs.
     Backup {
         /// A new file, or a folder in which one with the time in its name is made.
@@ -104,6 +108,7 @@ pub fn main() -> ExitCode {
         Command::Doctor { offline } => doctor::doctor(config.as_deref(), offline),
         Command::Outbox(command) => with(config, |tool| lists::outbox(tool, command)),
         Command::Queue(command) => with(config, |tool| lists::queue(tool, command)),
+        Command::Config(command) => with(config, |tool| settings::config(tool, &command)),
         Command::Backup { to } => with(config, |tool| backup::backup(tool, &to)),
         Command::Restore { from } => with(config, |tool| backup::restore(tool, &from)),
         Command::Migrate(arguments) => migrate::migrate(config.as_deref(), &arguments),

@@ -5,6 +5,8 @@
 
 pub mod cancel;
 pub mod claim;
+pub mod config;
+pub mod configure;
 pub mod desk;
 pub mod help;
 pub mod lang;
@@ -161,7 +163,7 @@ pub trait Command: Send + Sync {
 }
 
 /// All commands, in the order of /help.
-static COMMANDS: [&dyn Command; 20] = [
+static COMMANDS: [&dyn Command; 21] = [
     &help::Help,
     &ping::Ping,
     &status::Status,
@@ -171,6 +173,7 @@ static COMMANDS: [&dyn Command; 20] = [
     &why::Why,
     &output::Output,
     &lang::Lang,
+    &config::ConfigCommand,
     &whoami::WhoAmI,
     &moderate::KICK,
     &moderate::BAN,

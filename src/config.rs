@@ -12,6 +12,7 @@ pub mod check;
 mod comments;
 mod expand;
 mod load;
+pub mod overrides;
 mod parse;
 mod platform;
 pub mod reference;

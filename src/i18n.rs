@@ -9,6 +9,7 @@ mod en;
 pub mod health;
 pub mod moderation;
 pub mod rights;
+pub mod settings;
 pub mod setup;
 mod zh;
 
@@ -84,6 +85,8 @@ pub enum About {
     Output,
     /// /lang
     Lang,
+    /// /config
+    Config,
     /// /whoami
     WhoAmI,
     /// /kick

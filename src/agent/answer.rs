@@ -215,6 +215,7 @@ impl Agent {
             return Ok(None);
         };
         let preference = self.desk.preference(input.person, output::KEY).await?;
+        let preference = preference.or_else(|| turn.rules.settings.get("output").cloned());
         let preference = preference.and_then(|name| Strategy::from_name(&name));
         let capabilities = adapter.capabilities(&turn.conversation);
         let chat = turn.body().chat();

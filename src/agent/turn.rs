@@ -102,7 +102,9 @@ impl Turn {
             }
             heard.or_else(|| directory.spoken(input.person))
         };
-        let language = chosen.or(settings.language).or(spoken);
+        let here = rules.settings.get("language");
+        let here = here.and_then(|tag| Language::from_tag(tag));
+        let language = chosen.or(here).or(settings.language).or(spoken);
         let own = settings.context.scope == Scope::User;
         let scope = HistoryScope {
             conversation: input.conversation,

@@ -12,6 +12,7 @@ use weirgate_sdk::{AccountName, ChatModels, Setup, Stop, Stopper, settings::Secr
 use super::{
     App, StartError, adapters,
     core::{Core, Live, Parts},
+    overlay,
     reload::{self, Engine, Reloader, Source},
 };
 use crate::{
@@ -63,7 +64,9 @@ impl std::fmt::Debug for Startup {
     }
 }
 
-pub(super) async fn build(startup: Startup) -> Result<App, StartError> {
+pub(super) async fn build(mut startup: Startup) -> Result<App, StartError> {
+    let store = open_store(&startup.loaded.config).await?;
+    let overrides = overlay::lay(&mut startup, &store).await?;
     let Startup {
         loaded,
         source,
@@ -73,7 +76,6 @@ pub(super) async fn build(startup: Startup) -> Result<App, StartError> {
     } = startup;
     let config = loaded.config.clone();
     let clock = Clock::system();
-    let store = open_store(&config).await?;
     exporter.set_files(files(&config));
     let (server, listener) = bind(&config).await?;
     let models = models(&config, None)?;
@@ -85,6 +87,7 @@ pub(super) async fn build(startup: Startup) -> Result<App, StartError> {
     let accounts = adapters::build(&config, &adapters::Accounts::new(), |platform, account| {
         setup(&config, &secret, &chat_models, platform, account)
     })?;
+    let (reloader, asks) = Reloader::new(redactor.clone());
     let parts = Parts {
         store: Arc::clone(&store),
         adapters: adapters::all(&accounts),
@@ -93,11 +96,11 @@ pub(super) async fn build(startup: Startup) -> Result<App, StartError> {
         redactor: redactor.clone(),
         clock,
         random: rand::random::<f64>,
+        configure: Some(Arc::new(reloader.clone())),
     };
     let core = Core::new(&config, parts)?;
     let readiness = Arc::new(Readiness::new(Arc::clone(&store), core.connections()));
     let core = core.start().await?;
-    let (reloader, asks) = Reloader::new(redactor.clone());
     let doors = Doors {
         readiness: Arc::clone(&readiness),
         exporter,
@@ -106,21 +109,14 @@ pub(super) async fn build(startup: Startup) -> Result<App, StartError> {
     let routes = Arc::new(Current::new(doors.router(&config, &accounts)));
     let (http_stop, http_signal) = Stopper::new();
     let mut tasks = JoinSet::new();
-    let desk = Desk {
-        store,
-        redactor: Arc::new(redactor),
-        clock,
-        running: Some(Running {
-            deliverer: core.deliverer.clone(),
-            intake: Arc::clone(&core.intake),
-        }),
-    };
+    let desk = operators_desk(store, redactor, clock, &core);
     open_socket(&config, desk, &http_signal, &mut tasks);
     Server::serve(listener, Arc::clone(&routes), http_signal, &mut tasks);
     let greetings = greetings(&config, &accounts, &server, &core).await?;
     let engine = Engine::new(reload::Parts {
         loaded,
         source,
+        overrides,
         logging,
         models,
         chat_models,
@@ -164,6 +160,18 @@ async fn bind(config: &Config) -> Result<(Server, tokio::net::TcpListener), Star
     let address = config.http.listen;
     let bound = Server::bind(address).await;
     bound.map_err(|error| StartError::Listen { address, error })
+}
+
+fn operators_desk(store: Arc<dyn Store>, redactor: Redactor, clock: Clock, core: &Live) -> Desk {
+    Desk {
+        store,
+        redactor: Arc::new(redactor),
+        clock,
+        running: Some(Running {
+            deliverer: core.deliverer.clone(),
+            intake: Arc::clone(&core.intake),
+        }),
+    }
 }
 
 async fn greetings(

@@ -16,7 +16,7 @@ use super::{
 use crate::{
     agent::{Agent, Parts as AgentParts, model::Model, running::Running},
     clock::Clock,
-    command::{Desk, claim::Claim, desk::Connections},
+    command::{Desk, claim::Claim, configure::Configure, desk::Connections},
     config::Config,
     current::Current,
     directory::Directory,
@@ -72,6 +72,8 @@ pub struct Parts {
     pub clock: Clock,
     /// Numbers from 0 to 1, for pauses that are not to be regular.
     pub random: fn() -> f64,
+    /// The running configuration, if it can be changed.
+    pub configure: Option<Arc<dyn Configure>>,
 }
 
 /// A core that is built and does not run.
@@ -95,6 +97,7 @@ struct Shared {
     traces: Arc<Traces>,
     directory: Arc<Directory>,
     claim: Arc<Claim>,
+    configure: Option<Arc<dyn Configure>>,
     sent: Arc<SentMessages>,
     running: Arc<Running>,
     connections: Arc<Connections>,
@@ -171,6 +174,7 @@ impl Core {
             redactor,
             clock,
             random,
+            configure,
         } = parts;
         let redactor = Arc::new(redactor);
         let composer = tune::composer(config, &redactor)?;
@@ -179,8 +183,7 @@ impl Core {
         let hooks = Hooks::default();
         let sent = Arc::new(SentMessages::default());
         let changed = Arc::new(Notify::new());
-        let limiters = translate::limiters(config);
-        let permits = Arc::new(ProviderPermits::new(clock, limiters, Arc::clone(&changed)));
+        let permits = permits(config, clock, &changed);
         let dispatch = Arc::new(Dispatch::new(DispatchParts {
             policy: policy.clone(),
             pace: tune::pace(config, Arc::clone(&permits)),
@@ -220,6 +223,7 @@ impl Core {
             traces,
             directory,
             claim: Arc::default(),
+            configure,
             sent,
             running: Arc::default(),
             connections: Arc::new(Mutex::new(BTreeMap::new())),
@@ -310,6 +314,11 @@ impl Core {
     }
 }
 
+fn permits(config: &Config, clock: Clock, changed: &Arc<Notify>) -> Arc<ProviderPermits> {
+    let limiters = translate::limiters(config);
+    Arc::new(ProviderPermits::new(clock, limiters, Arc::clone(changed)))
+}
+
 impl Shared {
     fn agent(&self, random: fn() -> f64) -> Agent {
         let Tuner {
@@ -331,6 +340,7 @@ impl Shared {
             connections: Arc::clone(&self.connections),
             keying: self.keying,
             claim: Arc::clone(&self.claim),
+            configure: self.configure.clone(),
         };
         Agent::new(AgentParts {
             rules: Arc::clone(rules),

@@ -11,6 +11,7 @@ use std::{
     sync::Arc,
 };
 
+use async_trait::async_trait;
 use tokio::{
     sync::{mpsc, oneshot},
     task::JoinHandle,
@@ -21,6 +22,7 @@ pub(super) use engine::{Engine, Parts};
 pub use report::Report;
 
 use crate::{
+    command::configure::{Configure, Refused, Shown},
     config::{CONFIG_FILE, Environment, KnownPlatform, watch::watch},
     security::redact::Redactor,
 };
@@ -36,6 +38,8 @@ pub enum Cause {
     Signal,
     /// The operator, over the web server.
     Admin,
+    /// Somebody by /config.
+    Command,
 }
 
 /// Where the configuration comes from.
@@ -53,9 +57,14 @@ impl Source {
     }
 }
 
-struct Ask {
-    cause: Cause,
-    answer: oneshot::Sender<Arc<Report>>,
+/// What the engine is asked.
+enum Ask {
+    /// Read it again.
+    Reload(Cause, oneshot::Sender<Arc<Report>>),
+    /// Show a key and those below it.
+    Show(String, oneshot::Sender<Vec<Shown>>),
+    /// Set a key, or take it back.
+    Set(String, Option<String>, oneshot::Sender<Result<(), Refused>>),
 }
 
 /// Asks for reloads. Cheap to clone.
@@ -78,7 +87,7 @@ impl Reloader {
     /// Reloads and says what came of it. `None` if too many ask already, or the gateway stops.
     pub async fn reload(&self, cause: Cause) -> Option<Arc<Report>> {
         let (answer, answered) = oneshot::channel();
-        self.asks.try_send(Ask { cause, answer }).ok()?;
+        self.asks.try_send(Ask::Reload(cause, answer)).ok()?;
         answered.await.ok()
     }
 
@@ -86,6 +95,29 @@ impl Reloader {
     #[must_use]
     pub fn redactor(&self) -> &Redactor {
         &self.redactor
+    }
+}
+
+#[async_trait]
+impl Configure for Reloader {
+    async fn show(&self, key: &str) -> Vec<Shown> {
+        let (answer, answered) = oneshot::channel();
+        // While too many ask nothing can be told.
+        if self
+            .asks
+            .try_send(Ask::Show(key.to_owned(), answer))
+            .is_err()
+        {
+            return Vec::new();
+        }
+        answered.await.unwrap_or_default()
+    }
+
+    async fn set(&self, key: &str, value: Option<&str>) -> Result<(), Refused> {
+        let (answer, answered) = oneshot::channel();
+        let ask = Ask::Set(key.to_owned(), value.map(str::to_owned), answer);
+        self.asks.try_send(ask).map_err(|_| Refused::Busy)?;
+        answered.await.unwrap_or(Err(Refused::Busy))
     }
 }
 
@@ -122,12 +154,19 @@ async fn carry_out(mut engine: Engine, mut asks: Asks, stop: Stop) {
             () = stop.stopped() => return,
             ask = asks.0.recv() => ask,
         };
-        let Some(Ask { cause, answer }) = ask else {
-            return;
-        };
-        let report = Arc::new(engine.reload(cause).await);
         // Whoever asked may have gone.
-        let _ = answer.send(report);
+        match ask {
+            None => return,
+            Some(Ask::Reload(cause, answer)) => {
+                let _ = answer.send(Arc::new(engine.reload(cause).await));
+            }
+            Some(Ask::Show(key, answer)) => {
+                let _ = answer.send(engine.show(&key));
+            }
+            Some(Ask::Set(key, value, answer)) => {
+                let _ = answer.send(engine.set(&key, value.as_deref()).await);
+            }
+        }
     }
 }
 
@@ -135,8 +174,8 @@ impl Reloading {
     /// Asks for a reload without waiting for it.
     pub(super) fn ask(&self) {
         let (answer, _) = oneshot::channel();
-        let cause = Cause::Signal;
-        if self.reloader.asks.try_send(Ask { cause, answer }).is_err() {
+        let ask = Ask::Reload(Cause::Signal, answer);
+        if self.reloader.asks.try_send(ask).is_err() {
             tracing::warn!("the configuration is not read again: too many ask already");
         }
     }

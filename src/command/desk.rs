@@ -11,7 +11,7 @@ use weirgate_sdk::{AccountName, Connection, Platform, Timestamp};
 use crate::{
     agent::{rules::Rules, running::Running},
     clock::Clock,
-    command::{Site, claim::Claim},
+    command::{Site, claim::Claim, configure::Configure},
     current::Current,
     directory::Directory,
     i18n::StatusFacts,
@@ -60,6 +60,8 @@ pub struct Desk {
     pub keying: Keying,
     /// The code that makes its sender an owner of the gateway.
     pub claim: Arc<Claim>,
+    /// The running configuration, if it can be changed.
+    pub configure: Option<Arc<dyn Configure>>,
 }
 
 impl std::fmt::Debug for Desk {

@@ -13,6 +13,7 @@ use weirgate_sdk::settings::{Kind, Node, Place, Problem, Problems, Severity, Val
 use super::{
     Config, Environment, KnownPlatform,
     expand::{self, expand, expand_text},
+    overrides::Overrides,
     parse::{MAX_BYTES, parse},
     reload::Written,
     report::render_problems,
@@ -83,17 +84,18 @@ pub fn load_whole(
     platforms: &[KnownPlatform],
 ) -> Result<Loaded, LoadError> {
     let file = find(path, env, Path::new(CONFIG_FILE));
-    read_whole(file, env, platforms, false)
+    read_whole(file, env, platforms, None)
 }
 
 /// Loads the configuration of a running gateway again: from the `file` that it has, or, if it runs with the
 /// built-in defaults, from where one may stand meanwhile. An empty file is refused: as a rule it is one that
-/// is being written.
+/// is being written. What was set at run time lies on top of it.
 ///
 /// # Errors
 /// Everything that is wrong, in one go.
 pub fn load_again(
     file: Option<&Path>,
+    overrides: &Overrides,
     env: &Environment<'_>,
     platforms: &[KnownPlatform],
 ) -> Result<Loaded, LoadError> {
@@ -107,14 +109,14 @@ pub fn load_again(
             problems: vec![Problem::error("", None, kind)],
         });
     }
-    read_whole(file, env, platforms, true)
+    read_whole(file, env, platforms, Some(overrides))
 }
 
 fn read_whole(
     file: Option<PathBuf>,
     env: &Environment<'_>,
     platforms: &[KnownPlatform],
-    again: bool,
+    again: Option<&Overrides>,
 ) -> Result<Loaded, LoadError> {
     let problems = problems(file.as_deref());
     let root = match &file {
@@ -125,12 +127,15 @@ fn read_whole(
         None => Some(Node::new(Value::Null)),
     };
     let empty = |root: &Node| file.is_some() && root.value == Value::Null;
-    if again && root.as_ref().is_some_and(empty) {
+    if again.is_some() && root.as_ref().is_some_and(empty) {
         let kind = Kind::Invalid("the file is empty".to_owned());
         let hint = "write at least one key, such as language: auto";
         problems.push(Problem::error("", Some(Place::START), kind).hint(hint));
     }
-    let config = root.map(|root| {
+    let config = root.map(|mut root| {
+        if let Some(overrides) = again {
+            overrides.apply(&mut root, &problems);
+        }
         let config = from_tree(&root, env, platforms, &problems);
         let written = Written::new(&root, &config.secrets);
         (config, written)

@@ -163,6 +163,19 @@ impl Written {
         self.0.insert(path, Shown { value, shown });
     }
 
+    /// A key and those below it, with their values as they may be shown.
+    #[must_use]
+    pub fn below(&self, key: &str) -> Vec<(String, String)> {
+        let is_below = |path: &&String| {
+            path.strip_prefix(key)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+        };
+        let found = self.0.iter().filter(|(path, _)| is_below(path));
+        found
+            .map(|(path, shown)| (path.clone(), shown.shown.clone()))
+            .collect()
+    }
+
     /// What is another value in `new`, in the order of the keys.
     #[must_use]
     pub fn changes(&self, new: &Self) -> Vec<Change> {

@@ -14,7 +14,7 @@ use super::{
 };
 
 /// The platforms of the tests; the first knows one key.
-pub(super) const PLATFORMS: [KnownPlatform; 2] = [
+pub(super) const PLATFORMS: [KnownPlatform; 3] = [
     KnownPlatform {
         name: "qq",
         check: |setting| {
@@ -30,6 +30,10 @@ pub(super) const PLATFORMS: [KnownPlatform; 2] = [
     },
     KnownPlatform {
         name: "webchat",
+        check: |_| {},
+    },
+    KnownPlatform {
+        name: "telegram",
         check: |_| {},
     },
 ];

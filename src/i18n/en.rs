@@ -111,6 +111,7 @@ fn about(about: About) -> &'static str {
         About::Why => "why a message was answered or not (reply to it)",
         About::Output => "how answers are shown to you",
         About::Lang => "the language I speak with you",
+        About::Config => "show or change settings: yours, this conversation's, the gateway's",
         About::WhoAmI => "your id, role and rights here",
         About::Kick => "remove a member",
         About::Ban => "keep a member out, for a time or for good",
@@ -137,6 +138,7 @@ fn usage(about: About) -> &'static str {
         About::Warnings => "@user [clear]",
         About::Role => "[@user] [role|none] [time]",
         About::Policy => "[key] [value|reset]",
+        About::Config => "[key] [value|reset]",
         About::Claim => "CODE",
         _ => "",
     }

@@ -81,6 +81,7 @@ fn about(about: About) -> &'static str {
         About::Why => "这条消息为什么（没）得到回答（请回复那条消息）",
         About::Output => "回答的显示方式",
         About::Lang => "我和你说话的语言",
+        About::Config => "查看或修改设置：个人、本会话、网关",
         About::WhoAmI => "你的 id、角色和权限",
         About::Kick => "移出成员",
         About::Ban => "封禁成员，可限时",
@@ -107,6 +108,7 @@ fn usage(about: About) -> &'static str {
         About::Warnings => "@用户 [clear]",
         About::Role => "[@用户] [角色|none] [时长]",
         About::Policy => "[键] [值|reset]",
+        About::Config => "[键] [值|reset]",
         About::Claim => "认领码",
         _ => "",
     }

@@ -3,6 +3,8 @@
 //! Owns the words. A key never changes its meaning; what an older side does not know is refused by it. A
 //! request is at most [`LONGEST_REQUEST`] bytes, a response at most [`LONGEST_RESPONSE`].
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::row::{FailedRow, ReplyRow, WaitingRow};
@@ -47,6 +49,8 @@ pub enum Ask {
         /// Rows at most; at most [`PAGE`].
         limit: usize,
     },
+    /// What was set at run time.
+    Settings,
     /// Send a reply that was given up.
     RetryReply {
         /// The outbox id.
@@ -95,6 +99,11 @@ pub enum Answer {
     Replies(Sheet<ReplyRow>),
     /// To [`Ask::Failed`].
     Failed(Sheet<FailedRow>),
+    /// To [`Ask::Settings`].
+    Settings {
+        /// Keys of agent.yaml and their values, in order.
+        set: BTreeMap<String, String>,
+    },
     /// The reply waits to be sent again.
     Ready {
         /// It is in its queue; else it leaves after the next start.

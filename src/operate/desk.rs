@@ -11,6 +11,8 @@ use super::{
 };
 use crate::{
     clock::Clock,
+    command::config::STORED,
+    directory::GATEWAY,
     inbound::accept::Intake,
     outbound::deliver::Deliverer,
     permission::{Actor, AuditEvent, Capability, Scope, decide},
@@ -87,6 +89,7 @@ impl Desk {
                 self.replies(after, filter, limit.min(PAGE)).await
             }
             Ask::Failed { after, limit } => self.failed(after, limit.min(PAGE)).await,
+            Ask::Settings => self.settings().await,
             Ask::RetryReply { id } => self.retry_reply(id).await,
             Ask::DropReply { id } => self.drop_reply(id).await,
             Ask::RetryMessage { id } => self.retry_message(id).await,
@@ -149,6 +152,15 @@ impl Desk {
             rows.push(row::failed(message, conversation, person, &self.redactor));
         }
         Ok(Answer::Failed(Sheet { rows, next }))
+    }
+
+    async fn settings(&self) -> Result<Answer, Refusal> {
+        let stored = self.store.settings(GATEWAY).await?;
+        let own = stored.into_iter().filter_map(|(key, value)| {
+            let key = key.strip_prefix(STORED)?.to_owned();
+            Some((key, self.redactor.redact(&value).into_owned()))
+        });
+        Ok(Answer::Settings { set: own.collect() })
     }
 
     async fn conversation(&self, id: i64, keys: &mut Keys) -> Result<String, StoreError> {

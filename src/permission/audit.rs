@@ -18,6 +18,8 @@ pub enum AuditEvent {
     RoleChanged,
     /// A conversation's policy was changed.
     PolicyChanged,
+    /// A setting of a conversation or of the gateway was changed.
+    ConfigChanged,
     /// Somebody became an owner of the gateway.
     GatewayClaimed,
     /// A member was removed, or should have been.
@@ -57,6 +59,7 @@ impl AuditEvent {
             Self::CommandBlocked => "command_blocked",
             Self::RoleChanged => "role_changed",
             Self::PolicyChanged => "policy_changed",
+            Self::ConfigChanged => "config_changed",
             Self::GatewayClaimed => "gateway_claimed",
             Self::UserKicked => "user_kicked",
             Self::UserBanned => "user_banned",

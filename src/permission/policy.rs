@@ -13,6 +13,8 @@ use crate::clock::{millis, span};
 const GRANT: &str = "role:";
 /// What the stored key of a policy begins with.
 const POLICY: &str = "policy:";
+/// What the stored key of a conversation's other settings begins with.
+pub const SETTING: &str = "config:";
 /// The most ids in a whitelist or blacklist.
 const MOST_IDS: usize = 1_000;
 /// The most roles that are given in one conversation.
@@ -259,6 +261,8 @@ pub struct ConversationRules {
     pub policy: Policy,
     /// Roles by user id.
     pub grants: BTreeMap<String, Grant>,
+    /// What else was set in the conversation, by key.
+    pub settings: BTreeMap<String, String>,
 }
 
 impl ConversationRules {
@@ -273,6 +277,8 @@ impl ConversationRules {
             } else if let Some(key) = key.strip_prefix(POLICY) {
                 // A role that is gone from agent.yaml gives nothing when it is looked up.
                 let _ = rules.policy.set(key, value, |_| true);
+            } else if let Some(key) = key.strip_prefix(SETTING) {
+                rules.settings.insert(key.to_owned(), value.clone());
             }
         }
         rules

@@ -8,7 +8,7 @@ use axum::Router;
 use tokio::time::timeout;
 use weirgate_sdk::{
     ChatModels,
-    settings::{Kind, Problem},
+    settings::{Kind, Problem, Severity},
 };
 
 use super::{Cause, Report, Source};
@@ -20,8 +20,11 @@ use crate::{
         log,
         tune::{self, AdapterMap, Tuner},
     },
+    command::configure::{Origin, Refused, Shown},
     config::{
         Config, LoadError, Loaded, load_again,
+        overrides::Overrides,
+        reference::reference,
         reload::{keep_fixed, needs_restart, same},
     },
     current::Current,
@@ -41,6 +44,8 @@ const MAX_OLD_SECRETS: usize = 1_024;
 pub(in crate::app) struct Parts {
     pub(in crate::app) loaded: Loaded,
     pub(in crate::app) source: Source,
+    /// What was set at run time; the configuration was loaded with it.
+    pub(in crate::app) overrides: Overrides,
     pub(in crate::app) logging: Logging,
     pub(in crate::app) models: Models,
     pub(in crate::app) chat_models: ChatModels,
@@ -51,6 +56,9 @@ pub(in crate::app) struct Parts {
     pub(in crate::app) routes: Arc<Current<Router>>,
     pub(in crate::app) doors: Doors,
 }
+
+/// Problems of a value that are told.
+const TOLD: usize = 5;
 
 /// Carries out reloads, one after another.
 pub(in crate::app) struct Engine {
@@ -88,7 +96,8 @@ impl Engine {
 
     /// Reads the configuration again and puts it in place.
     pub(super) async fn reload(&mut self, cause: Cause) -> Report {
-        let report = match self.read().await {
+        let overrides = self.parts.overrides.clone();
+        let report = match self.read(overrides).await {
             Ok(loaded) => self.take_over(loaded).await,
             Err(LoadError { file, problems }) => Report::Refused { problems, file },
         };
@@ -108,13 +117,81 @@ impl Engine {
         report
     }
 
-    async fn read(&self) -> Result<Loaded, LoadError> {
+    /// Sets a key at run time, or takes it back, and puts what comes of it in place.
+    ///
+    /// # Errors
+    /// Why it was not set; nothing has changed then.
+    pub(super) async fn set(&mut self, key: &str, value: Option<&str>) -> Result<(), Refused> {
+        let platforms = (self.parts.source.platforms)();
+        let overrides = self.parts.overrides.with(key, value, &platforms);
+        let overrides = overrides.map_err(Refused::Key)?;
+        let report = match self.read(overrides.clone()).await {
+            Ok(loaded) => self.take_over(loaded).await,
+            Err(LoadError { file, problems }) => Report::Refused { problems, file },
+        };
+        report.log(Cause::Command);
+        metrics::count(Metric::ConfigReloads, &[report.outcome()], 1);
+        match report {
+            Report::Refused { problems, .. } => {
+                let wrong = |problem: &&Problem| problem.severity == Severity::Error;
+                let told = problems.iter().filter(wrong).take(TOLD);
+                Err(Refused::Value(told.map(describe).collect()))
+            }
+            Report::Applied { .. } | Report::Unchanged { .. } => {
+                self.parts.overrides = overrides;
+                Ok(())
+            }
+        }
+    }
+
+    /// A key and those below it, as they are now.
+    pub(super) fn show(&self, key: &str) -> Vec<Shown> {
+        let written = self.parts.loaded.written.below(key);
+        let mut all: Vec<Shown> = written
+            .into_iter()
+            .map(|(key, value)| Shown {
+                origin: match self.parts.overrides.get(&key) {
+                    Some(_) => Origin::RunTime,
+                    None => Origin::File,
+                },
+                key,
+                value,
+            })
+            .collect();
+        for entry in reference(&(self.parts.source.platforms)()) {
+            let below = entry.path.strip_prefix(key);
+            let is_below = below.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+            let is_written = |shown: &Shown| {
+                let rest = shown.key.strip_prefix(&entry.path);
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+            };
+            if let Some(value) = entry.default
+                && is_below
+                && !all.iter().any(is_written)
+            {
+                all.push(Shown {
+                    key: entry.path,
+                    value,
+                    origin: Origin::Default,
+                });
+            }
+        }
+        all
+    }
+
+    async fn read(&self, overrides: Overrides) -> Result<Loaded, LoadError> {
         let source = self.parts.source.clone();
         let own = self.parts.loaded.config.file.clone();
         let file = own.clone();
         // A file may be on a disk that does not answer.
         let read = tokio::task::spawn_blocking(move || {
-            load_again(file.as_deref(), source.environment(), &(source.platforms)())
+            let platforms = (source.platforms)();
+            load_again(
+                file.as_deref(),
+                &overrides,
+                source.environment(),
+                &platforms,
+            )
         });
         match read.await {
             Ok(loaded) => loaded,
@@ -289,6 +366,13 @@ impl Engine {
         self.secrets.drain(..surplus);
         new
     }
+}
+
+/// A problem in one line, without its place: there is none in what was said in a chat.
+fn describe(problem: &Problem) -> String {
+    let hint = problem.hint.as_ref();
+    let hint = hint.map_or_else(String::new, |hint| format!(" ({hint})"));
+    format!("{}: {}{hint}", problem.path, problem.kind)
 }
 
 fn keys(accounts: &Accounts, wanted: impl Fn(&accounts::Key) -> bool) -> Vec<accounts::Key> {

@@ -98,9 +98,11 @@ fn done(answer: &Answer) -> String {
             format!("{when} as {}", ids.join(", "))
         }
         Answer::Dropped => "dropped".into(),
-        Answer::Hello { .. } | Answer::Waiting(_) | Answer::Replies(_) | Answer::Failed(_) => {
-            "done".into()
-        }
+        Answer::Hello { .. }
+        | Answer::Waiting(_)
+        | Answer::Replies(_)
+        | Answer::Failed(_)
+        | Answer::Settings { .. } => "done".into(),
     }
 }
 

@@ -94,9 +94,11 @@ fn done(answer: &Answer) -> String {
             format!("{when}，新编号 {}", ids.join("、"))
         }
         Answer::Dropped => "已放弃".into(),
-        Answer::Hello { .. } | Answer::Waiting(_) | Answer::Replies(_) | Answer::Failed(_) => {
-            "完成".into()
-        }
+        Answer::Hello { .. }
+        | Answer::Waiting(_)
+        | Answer::Replies(_)
+        | Answer::Failed(_)
+        | Answer::Settings { .. } => "完成".into(),
     }
 }
 

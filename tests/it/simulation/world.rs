@@ -340,6 +340,7 @@ impl World {
             redactor: Redactor::new(Vec::<String>::new()).0,
             clock: Clock::starting_at(wall),
             random: || 0.5,
+            configure: None,
         }
     }
 

@@ -1,0 +1,332 @@
+//! /config: reads and sets keys at run time.
+//!
+//! Owns the three sorts of keys: a person's own (`my.…`), those of a conversation, and those of the whole
+//! gateway, which are the keys of agent.yaml. What is set is stored with the answer.
+
+use async_trait::async_trait;
+
+use super::{
+    Call, Command, Desk, Done, Site, Spec, When,
+    configure::{Origin, Refused, Shown},
+    lang, output,
+};
+use crate::{
+    directory::GATEWAY,
+    i18n::{About, Language, settings::Settings},
+    outbound::strategy::Strategy,
+    permission::{AuditEvent, Capability, Level, Scope, policy::SETTING},
+    reason::Reason,
+    store::{Effect, Place, StoreError},
+};
+
+/// /config
+#[derive(Debug)]
+pub struct ConfigCommand;
+
+static SPEC: Spec = Spec {
+    name: "config",
+    aliases: &[],
+    about: About::Config,
+    level: Level::Member,
+    when: When::InOrder,
+};
+
+/// What the stored key of a setting of the gateway begins with.
+pub const STORED: &str = "config:";
+/// A word that takes a value back.
+const RESET: &str = "reset";
+/// The mark of a person's own keys.
+const MY: &str = "my.";
+/// Keys of a person, and of a conversation.
+const KEYS: [&str; 2] = ["language", "output"];
+/// Lines that are shown at once.
+const MOST: usize = 30;
+
+/// What a call is about.
+#[derive(Debug, PartialEq, Eq)]
+enum Ask<'a> {
+    Overview,
+    Show(&'a str),
+    Set(&'a str, Option<&'a str>),
+}
+
+/// `KEY`, `KEY VALUE`, `KEY reset`, `reset KEY`.
+fn ask(arguments: &str) -> Ask<'_> {
+    let (key, rest) = arguments
+        .split_once(char::is_whitespace)
+        .unwrap_or((arguments, ""));
+    match (key, rest.trim()) {
+        ("", _) => Ask::Overview,
+        (RESET, key) if !key.is_empty() => Ask::Set(key, None),
+        (key, "") => Ask::Show(key),
+        (key, RESET) => Ask::Set(key, None),
+        (key, value) => Ask::Set(key, Some(value)),
+    }
+}
+
+/// Whose a key is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Whose {
+    Person,
+    Conversation,
+    Gateway,
+}
+
+fn whose(key: &str) -> (Whose, &str) {
+    match key.strip_prefix(MY) {
+        Some(own) => (Whose::Person, own),
+        None if KEYS.contains(&key) => (Whose::Conversation, key),
+        None => (Whose::Gateway, key),
+    }
+}
+
+#[async_trait]
+impl Command for ConfigCommand {
+    fn spec(&self) -> &Spec {
+        &SPEC
+    }
+
+    fn needs(&self, arguments: &str, site: Site) -> (Capability, Scope) {
+        let own = (Capability::SEND_COMMAND, Scope::Own);
+        let key = match ask(arguments) {
+            Ask::Overview => return own,
+            Ask::Show(key) | Ask::Set(key, _) => key,
+        };
+        match whose(key).0 {
+            Whose::Person => own,
+            // In private the conversation is his own.
+            Whose::Conversation if site.chat == weirgate_sdk::ChatKind::Private => own,
+            Whose::Conversation => {
+                let capability = Level::Admin.capability();
+                (capability, Scope::Conversation(site.conversation))
+            }
+            Whose::Gateway => (Capability::SEND_COMMAND, Scope::Global),
+        }
+    }
+
+    async fn run(&self, call: Call<'_>, desk: &Desk) -> Result<Done, StoreError> {
+        match ask(call.arguments) {
+            Ask::Overview => overview(&call, desk).await,
+            Ask::Show(key) => show(&call, desk, key).await,
+            Ask::Set(key, value) => match whose(key) {
+                (Whose::Gateway, key) => set_gateway(call, desk, key, value).await,
+                (whose, key) => Ok(set(call, whose, key, value)),
+            },
+        }
+    }
+}
+
+async fn overview(call: &Call<'_>, desk: &Desk) -> Result<Done, StoreError> {
+    let mut lines = Vec::new();
+    for key in KEYS {
+        lines.push(line(&format!("{MY}{key}"), own(call, desk, key).await?));
+    }
+    for key in KEYS {
+        lines.push(line(key, here(call, desk, key).await?));
+    }
+    let text = Settings::Overview {
+        lines: lines.join("\n"),
+        owner: call.actor.global_owner,
+    };
+    Ok(Done::text(text.render(call.language)))
+}
+
+fn line(key: &str, value: Option<String>) -> String {
+    format!("{key}: {}", value.unwrap_or_else(|| "-".to_owned()))
+}
+
+async fn show(call: &Call<'_>, desk: &Desk, key: &str) -> Result<Done, StoreError> {
+    let lines = match whose(key) {
+        (Whose::Person, own_key) if KEYS.contains(&own_key) => {
+            vec![line(key, own(call, desk, own_key).await?)]
+        }
+        (Whose::Person, _) => Vec::new(),
+        (Whose::Conversation, key) => vec![line(key, here(call, desk, key).await?)],
+        (Whose::Gateway, key) => match &desk.configure {
+            Some(configure) => shown(configure.show(key).await, call.language),
+            None => Vec::new(),
+        },
+    };
+    if lines.is_empty() {
+        return Ok(refuse(call, &Settings::NoKey { given: short(key) }));
+    }
+    let more = lines.len().saturating_sub(MOST);
+    let mut text = lines[..lines.len().min(MOST)].join("\n");
+    if more > 0 {
+        text.push_str(&format!("\n… +{more}"));
+    }
+    Ok(Done::text(text))
+}
+
+fn shown(keys: Vec<Shown>, language: Language) -> Vec<String> {
+    let line = |shown: Shown| {
+        let origin = match shown.origin {
+            Origin::File => String::new(),
+            Origin::Default => Settings::Default.render(language),
+            Origin::RunTime => Settings::RunTime.render(language),
+        };
+        format!("{}: {}{origin}", shown.key, shown.value)
+    };
+    keys.into_iter().map(line).collect()
+}
+
+async fn own(call: &Call<'_>, desk: &Desk, key: &str) -> Result<Option<String>, StoreError> {
+    let key = if key == "language" {
+        lang::KEY
+    } else {
+        output::KEY
+    };
+    desk.preference(call.actor.person, key).await
+}
+
+async fn here(call: &Call<'_>, desk: &Desk, key: &str) -> Result<Option<String>, StoreError> {
+    let rules = desk.directory.rules(call.site.conversation).await?;
+    Ok(rules.settings.get(key).cloned())
+}
+
+/// Sets a key of a person or a conversation.
+fn set(call: Call<'_>, whose: Whose, key: &str, value: Option<&str>) -> Done {
+    let valid = match (key, value) {
+        (_, None) => Some(None),
+        ("language", Some(tag)) => Language::from_tag(tag).map(|it| Some(it.tag().to_owned())),
+        ("output", Some(name)) => Strategy::from_name(name).map(|it| Some(it.name().to_owned())),
+        _ => return refuse(&call, &Settings::NoKey { given: short(key) }),
+    };
+    let Some(value) = valid else {
+        let possible = match key {
+            "language" => "zh-CN, en, reset",
+            _ => "streaming, segmented, full, reset",
+        };
+        let given = short(value.unwrap_or_default());
+        return refuse(&call, &Settings::BadValue { given, possible });
+    };
+    let (of, stored) = match whose {
+        Whose::Person => {
+            let of = Place {
+                conversation: 0,
+                person: call.actor.person,
+            };
+            let stored = if key == "language" {
+                lang::KEY
+            } else {
+                output::KEY
+            };
+            (of, stored.to_owned())
+        }
+        Whose::Conversation | Whose::Gateway => {
+            let of = Place {
+                conversation: call.site.conversation,
+                person: 0,
+            };
+            (of, format!("{SETTING}{key}"))
+        }
+    };
+    let mark = if whose == Whose::Person { MY } else { "" };
+    let key = format!("{mark}{key}");
+    written(call, &key, of, stored, value)
+}
+
+async fn set_gateway(
+    call: Call<'_>,
+    desk: &Desk,
+    key: &str,
+    value: Option<&str>,
+) -> Result<Done, StoreError> {
+    let Some(configure) = &desk.configure else {
+        return Ok(refuse(&call, &Settings::NoKey { given: short(key) }));
+    };
+    if let Err(refused) = configure.set(key, value).await {
+        let text = match refused {
+            Refused::Key(why) => Settings::NotSet {
+                key: short(key),
+                why,
+            },
+            Refused::Value(problems) => Settings::Wrong {
+                lines: problems.join("\n"),
+            },
+            Refused::Busy => Settings::Busy,
+        };
+        return Ok(refuse(&call, &text));
+    }
+    let stored = format!("{STORED}{key}");
+    let value = value.map(str::to_owned);
+    Ok(written(call, key, GATEWAY, stored, value))
+}
+
+fn written(call: Call<'_>, key: &str, of: Place, stored: String, value: Option<String>) -> Done {
+    let text = match &value {
+        Some(value) => Settings::Set {
+            key: key.to_owned(),
+            value: value.clone(),
+        },
+        None => Settings::Reset {
+            key: key.to_owned(),
+        },
+    };
+    let mut done = Done::text(text.render(call.language));
+    let details = serde_json::json!({ "value": value });
+    done.effects.push(Effect::Set {
+        of,
+        key: stored.into(),
+        value,
+    });
+    // What somebody prefers for himself is nobody's business.
+    if of.person == 0 {
+        let turn = call.turn;
+        let record = call
+            .proof
+            .record(AuditEvent::ConfigChanged, key.to_owned(), turn);
+        done.effects.push(record.with(&details).into());
+    }
+    done
+}
+
+fn short(text: &str) -> String {
+    text.chars().take(60).collect()
+}
+
+fn refuse(call: &Call<'_>, text: &Settings) -> Done {
+    Done {
+        refused: Some(Reason::BadArguments),
+        ..Done::text(text.render(call.language))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_read_in_both_orders() {
+        assert_eq!(ask(""), Ask::Overview);
+        assert_eq!(ask("output"), Ask::Show("output"));
+        assert_eq!(ask("output full"), Ask::Set("output", Some("full")));
+        assert_eq!(ask("output  reset"), Ask::Set("output", None));
+        assert_eq!(ask("reset output"), Ask::Set("output", None));
+        let prompt = "context.system_prompt \"be kind: always\"";
+        let value = Some("\"be kind: always\"");
+        assert_eq!(ask(prompt), Ask::Set("context.system_prompt", value));
+    }
+
+    #[test]
+    fn each_sort_of_key_needs_its_own_right() {
+        let site = |chat| Site {
+            chat,
+            account: 1,
+            conversation: 7,
+            own_history: false,
+        };
+        let group = site(weirgate_sdk::ChatKind::Group);
+        let private = site(weirgate_sdk::ChatKind::Private);
+        let needs = |text: &str, site| ConfigCommand.needs(text, site);
+        let own = (Capability::SEND_COMMAND, Scope::Own);
+        assert_eq!(needs("my.output full", group), own);
+        assert_eq!(needs("output full", private), own);
+        let admin = (Level::Admin.capability(), Scope::Conversation(7));
+        assert_eq!(needs("output full", group), admin);
+        let global = (Capability::SEND_COMMAND, Scope::Global);
+        for text in ["language.x", "models.chat", "reset http.listen"] {
+            assert_eq!(needs(text, private), global, "{text}");
+        }
+    }
+}

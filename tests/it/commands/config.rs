@@ -1,0 +1,161 @@
+//! /config: a person's settings, a conversation's, and the whole gateway's, over OneBot and a restart.
+
+use serde_json::json;
+use weirgate_testkit::model::FakeModel;
+
+use crate::gateway::{Chat as _, Gateway, LIMIT, rows, until};
+
+const GROUP: u64 = 50;
+const OWNER: u64 = 100_001;
+
+fn owned() -> serde_json::Value {
+    json!({ "permissions": { "owners": { "qq": [OWNER.to_string()] } } })
+}
+
+#[tokio::test]
+async fn keys_of_the_gateway_are_for_its_owners_and_checked_like_the_file() {
+    let model = FakeModel::start().await;
+    let gateway = Gateway::start(&model, owned()).await;
+    let fake = gateway.onebot().await;
+    let told = fake
+        .ask(100_003, "/config context.system_prompt be brief")
+        .await;
+    assert_eq!(told, "Only an owner of the gateway may do that.");
+    for (text, says) in [
+        (
+            "/config output.buffer.max_size many",
+            "the configuration would be wrong",
+        ),
+        ("/config output.bufer.max_size 3", "there is no such key"),
+        ("/config http.listen 0.0.0.0:1", "it needs a restart"),
+        (
+            "/config providers.main.api_key sk-1",
+            "secrets do not belong into a chat",
+        ),
+        ("/config nothing.of.this", "There is no key"),
+        ("/config language klingon", "Possible: zh-CN, en, reset"),
+    ] {
+        let told = fake.ask(OWNER, text).await;
+        assert!(told.contains(says), "{text}: {told}");
+    }
+    // A variable of the process cannot be read that way.
+    let told = fake
+        .ask(OWNER, "/config context.system_prompt ${HOME} is home")
+        .await;
+    assert!(told.ends_with("${HOME} is home"), "{told}");
+    fake.ask(100_004, "hello").await;
+    assert!(
+        model.requests()[0]
+            .body
+            .to_string()
+            .contains("${HOME} is home")
+    );
+    let shown = fake.ask(OWNER, "/config context").await;
+    assert!(
+        shown.contains("context.system_prompt: ${HOME} is home (set at run time)"),
+        "{shown}"
+    );
+    assert!(shown.contains("context.scope: auto (default)"), "{shown}");
+    let masked = fake.ask(OWNER, "/config providers").await;
+    assert!(masked.contains("api_key: ***"), "{masked}");
+}
+
+#[tokio::test]
+async fn a_key_of_the_gateway_stays_over_restart_and_reload_until_it_is_taken_back() {
+    let model = FakeModel::start().await;
+    let mut gateway = Gateway::start(&model, owned()).await;
+    let fake = gateway.onebot().await;
+    let asked = |model: &FakeModel| {
+        let last = model.requests().pop().expect("a request");
+        last.body.to_string()
+    };
+    let told = fake
+        .ask(OWNER, "/config context.system_prompt Speak like a pirate.")
+        .await;
+    assert_eq!(told, "context.system_prompt is now: Speak like a pirate.");
+    gateway.term().await;
+    gateway.up().await;
+    assert!(fake.connection_is(true, LIMIT).await, "it comes again");
+    fake.ask(100_004, "hello").await;
+    assert!(asked(&model).contains("like a pirate"));
+    let diff = gateway.command(&["config", "diff"]).output().await.unwrap();
+    let diff = String::from_utf8(diff.stdout).unwrap();
+    assert_eq!(diff, "context.system_prompt: Speak like a pirate.\n");
+    // A changed file keeps what was set on top of it.
+    let mut changed = owned();
+    changed["context"] = json!({ "system_prompt": "From the file.", "keep_recent_messages": 3 });
+    gateway.configure(&model, changed);
+    gateway.signal("HUP");
+    gateway
+        .logged("context.keep_recent_messages: not set -> 3")
+        .await;
+    fake.ask(100_005, "hello").await;
+    assert!(asked(&model).contains("like a pirate"));
+    let told = fake.ask(OWNER, "/config reset context.system_prompt").await;
+    assert_eq!(told, "context.system_prompt is back to what it was.");
+    fake.ask(100_006, "hello").await;
+    assert!(asked(&model).contains("From the file."));
+    gateway.term().await;
+    let audit = rows(&gateway.database(), "SELECT * FROM audit ORDER BY id");
+    let changes = audit.iter().filter(|row| row.contains("config_changed"));
+    assert_eq!(changes.count(), 2, "{audit:?}");
+}
+
+#[tokio::test]
+async fn what_no_longer_fits_the_file_keeps_nothing_from_starting() {
+    let model = FakeModel::start().await;
+    let mut gateway = Gateway::start(&model, owned()).await;
+    let fake = gateway.onebot().await;
+    gateway.term().await;
+    // Stored by an older version that knew such a role.
+    let database = rusqlite::Connection::open(gateway.database()).unwrap();
+    database
+        .execute("INSERT OR REPLACE INTO setting VALUES (0, 0, 'config:permissions.default_role', 'helper')", [])
+        .unwrap();
+    drop(database);
+    gateway.up().await;
+    gateway
+        .logged("what was set at run time does not fit the file")
+        .await;
+    assert!(fake.connection_is(true, LIMIT).await, "it comes again");
+    let told = fake.ask(OWNER, "/ping here").await;
+    assert_eq!(told, "here");
+}
+
+#[tokio::test]
+async fn a_conversation_and_a_person_have_settings_of_their_own() {
+    let model = FakeModel::start().await;
+    let gateway = Gateway::start(&model, json!({})).await;
+    let fake = gateway.onebot().await;
+    let told = fake
+        .ask_as("member", GROUP, 100_003, "/config language zh")
+        .await;
+    assert_eq!(told, "Only an admin may do that here.");
+    let told = fake
+        .ask_as("admin", GROUP, 100_002, "/config language zh")
+        .await;
+    assert_eq!(told, "language is now: zh-CN");
+    let told = fake.ask_as("member", GROUP, 100_003, "/ping").await;
+    assert_eq!(told, "pong");
+    let told = fake.ask_as("member", GROUP, 100_003, "/nosuch").await;
+    assert!(told.contains("没有 /nosuch 这个命令"), "{told}");
+    // A person's own choice comes first, and holds elsewhere too.
+    let told = fake
+        .ask_as("member", GROUP, 100_003, "/config my.language en")
+        .await;
+    assert!(told.contains("my.language"), "{told}");
+    let told = fake.ask_as("member", GROUP, 100_003, "/nosuch").await;
+    assert!(told.starts_with("There is no command"), "{told}");
+    let told = fake.ask_as("member", GROUP, 100_003, "/config").await;
+    assert!(
+        told.contains("my.language: en\n") && told.contains("\nlanguage: zh-CN"),
+        "{told}"
+    );
+    let told = fake.ask(100_003, "/config language").await;
+    assert_eq!(told, "language: -", "in private nothing was set");
+    let told = fake
+        .ask_as("admin", GROUP, 100_002, "/config reset language")
+        .await;
+    assert!(told.contains("language"), "{told}");
+    assert!(until(|| model.count() == 0).await);
+}
