@@ -60,11 +60,7 @@ pub(super) fn migrate(file: Option<&Path>, arguments: &Migrate) -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return fail(&format!("the runtime could not be started: {error}")),
     };
-    let mut all = Moved {
-        table: "",
-        rows: 0,
-        replaced: 0,
-    };
+    let mut all = Moved::default();
     let mut tell = |moved: Moved| {
         let (table, rows) = (moved.table, moved.rows);
         say(&Console::MovedTable { table, rows }.render(language));

@@ -37,7 +37,7 @@ pub struct Known {
 }
 
 /// A table that was moved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Moved {
     /// Its name.
     pub table: &'static str,

@@ -66,7 +66,7 @@ pub struct Writer {
     opened_at: i64,
     logged: bool,
     last_stop: Option<LastStop>,
-    _lock: File,
+    lock: File,
 }
 
 impl Writer {
@@ -96,7 +96,7 @@ impl Writer {
             opened_at: (options.now)(),
             logged: true,
             last_stop: None,
-            _lock: lock,
+            lock,
         })
     }
 
@@ -284,6 +284,13 @@ impl Writer {
         if let Err(error) = marked.and_then(|()| self.checkpoint("TRUNCATE")) {
             tracing::warn!(%error, "the store was not closed cleanly");
         }
+        let Self {
+            connection, lock, ..
+        } = self;
+        drop(connection);
+        // A program that is just being started has a copy of the handle, and would keep the lock a moment longer.
+        // Without this it ends with the handles.
+        let _ = lock.unlock();
     }
 }
 
