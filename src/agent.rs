@@ -169,7 +169,7 @@ impl Agent {
     /// number of attempts, had begun.
     pub fn recovered_to(&self, id: i64, begun: &[(i64, u32)]) {
         self.suspects.take_over(begun);
-        self.recovered_to.store(id, Ordering::Relaxed);
+        self.recovered_to.fetch_max(id, Ordering::Relaxed);
     }
 
     /// Runs a control command: at once, beside everything else.

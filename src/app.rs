@@ -7,6 +7,7 @@ pub mod adapters;
 mod build;
 pub mod core;
 mod error;
+mod keeper;
 pub mod log;
 mod overlay;
 pub mod reload;
@@ -21,7 +22,8 @@ use tokio::task::JoinSet;
 use weirgate_sdk::{Adapter, AdapterError, Connection, Ingress, Stopper};
 
 pub use build::{
-    Startup, adapters_to_check, chat_models_to_check, open_store, server_options, store_on_server,
+    Startup, adapters_to_check, chat_models_to_check, open_unused_store, server_options,
+    store_on_server,
 };
 pub use error::StartError;
 
@@ -36,6 +38,15 @@ use crate::{
         traces::{FINISH, Tracing},
     },
 };
+
+/// Why a gateway cannot go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Broken {
+    /// A part of it has ended by a fault.
+    Fault,
+    /// Another process has taken over, because this one gave no sign of life for too long.
+    Fenced,
+}
 
 /// How long the web server may take to end.
 const END_GRACE: Duration = Duration::from_secs(4);
@@ -92,9 +103,10 @@ impl App {
         self.server.address()
     }
 
-    /// Resolves when a part of the core has ended by a fault: what is accepted would no longer be answered.
-    pub async fn broken(&mut self) {
-        self.core.broken().await;
+    /// Resolves when a part of the core has ended by a fault, or because another process has taken over: what is
+    /// accepted would no longer be answered.
+    pub async fn broken(&mut self) -> Broken {
+        self.core.broken().await
     }
 
     /// Stops: no new turns, running ones finish within a grace time, answers leave, the intake closes

@@ -1,7 +1,8 @@
 //! The keys behind the store's numbers, people's preferences and conversations' rules, kept close.
 //!
 //! Owns bounded caches in front of the store, and the language in which people wrote. Losing an entry
-//! costs one read, or a guess. What changes is dropped here before its turn ends.
+//! costs one read, or a guess. What changes is dropped here before its turn ends, and everything that can change is
+//! when another process has written.
 
 use std::{
     num::NonZeroUsize,
@@ -44,6 +45,8 @@ pub struct Directory {
     rules: Mutex<LruCache<i64, Arc<ConversationRules>>>,
     /// Counts changes of settings and rules, so that a read that raced with one is not kept.
     changes: AtomicU64,
+    /// The store's [`Store::others`] as of the last look at settings and rules.
+    others: AtomicU64,
     languages: Mutex<LruCache<i64, Language>>,
 }
 
@@ -64,6 +67,7 @@ impl Directory {
             settings: Mutex::new(LruCache::new(CACHED)),
             rules: Mutex::new(LruCache::new(CACHED)),
             changes: AtomicU64::new(0),
+            others: AtomicU64::new(0),
             languages: Mutex::new(LruCache::new(CACHED)),
         }
     }
@@ -80,9 +84,9 @@ impl Directory {
 
     /// Remembers that nothing is stored about a person, because the store has just met him.
     pub fn learn_new(&self, person: i64) {
-        self.settings
-            .lock()
-            .get_or_insert(preferences(person), Arc::default);
+        self.look();
+        let mut settings = self.settings.lock();
+        settings.get_or_insert(preferences(person), Arc::default);
     }
 
     /// The key of a conversation.
@@ -179,11 +183,13 @@ impl Directory {
     }
 
     async fn settings(&self, of: Place) -> Result<Settings, StoreError> {
+        self.look();
         if let Some(all) = self.settings.lock().get(&of) {
             return Ok(Arc::clone(all));
         }
         let before = self.changes.load(Ordering::Acquire);
         let all = Arc::new(self.store.settings(of).await?);
+        self.look();
         let mut cache = self.settings.lock();
         if self.changes.load(Ordering::Acquire) == before {
             cache.put(of, Arc::clone(&all));
@@ -196,6 +202,7 @@ impl Directory {
     /// # Errors
     /// The store's.
     pub async fn rules(&self, conversation: i64) -> Result<Arc<ConversationRules>, StoreError> {
+        self.look();
         if let Some(rules) = self.rules.lock().get(&conversation) {
             return Ok(Arc::clone(rules));
         }
@@ -206,11 +213,26 @@ impl Directory {
         };
         let rows = self.store.settings(of).await?;
         let rules = Arc::new(ConversationRules::read(&rows));
+        self.look();
         let mut cache = self.rules.lock();
         if self.changes.load(Ordering::Acquire) == before {
             cache.put(conversation, Arc::clone(&rules));
         }
         Ok(rules)
+    }
+
+    /// Forgets all settings and rules if another process has written since the last look.
+    fn look(&self) {
+        let others = self.store.others();
+        if self.others.load(Ordering::Acquire) == others {
+            return;
+        }
+        let mut settings = self.settings.lock();
+        let mut rules = self.rules.lock();
+        self.changes.fetch_add(1, Ordering::AcqRel);
+        settings.clear();
+        rules.clear();
+        self.others.store(others, Ordering::Release);
     }
 
     /// Forgets what was set at a place, because it has changed.

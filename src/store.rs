@@ -6,6 +6,7 @@
 
 pub mod config;
 pub mod failpoint;
+mod lease;
 mod operate;
 pub mod postgres;
 pub mod record;
@@ -18,6 +19,7 @@ use std::{sync::Arc, time::Duration};
 use async_trait::async_trait;
 use weirgate_sdk::{AccountName, ConversationKey, Cursor, Platform, ThreadId, UserKey};
 
+pub use lease::{Held, Taken, Wanted};
 pub use operate::{Action, FailedMessage, Operate, Operated, Page, ReplyFilter, StoredReply};
 pub use record::{
     Accept, Accepted, Ambient, Audit, Begin, Body, Effect, End, EndState, Fate, Finish, History,
@@ -136,7 +138,7 @@ pub enum LastStop {
 }
 
 /// Which waiting messages are asked for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WaitingFilter {
     /// Only of this account (an interned id as in [`Waiting::account`]).
     pub account: Option<u32>,
@@ -144,6 +146,8 @@ pub struct WaitingFilter {
     pub conversation: Option<i64>,
     /// Only of this person.
     pub person: Option<i64>,
+    /// Only of these leases; else of those that this process has adopted, or of all for one that holds none.
+    pub leases: Option<Arc<[i64]>>,
 }
 
 /// A database that holds the journal.
@@ -160,8 +164,21 @@ pub trait Store: Send + Sync {
     /// The operation itself, unchanged.
     fn try_write(&self, write: Write) -> Result<(), Write>;
 
-    /// How the last process ended. From the first call on the store counts as in use.
-    async fn last_stop(&self) -> Result<LastStop, StoreError>;
+    /// Says that this process is alive, and takes the leases of the wanted accounts that nobody has. To be
+    /// repeated every second: a process that says nothing for some seconds loses what it holds. From the first call
+    /// on the store counts as in use.
+    async fn hold(&self, wanted: &[Wanted]) -> Result<Held, StoreError>;
+
+    /// What was taken with these leases is taken up: its messages are this process's own from now on.
+    fn adopt(&self, leases: &[i64]);
+
+    /// Whether no other process can have taken over what this one holds. To be asked before something happens that
+    /// cannot be undone, such as a send. Costs nothing.
+    fn in_force(&self) -> bool;
+
+    /// A number that changes when another process has written: what was read before may have changed. It has
+    /// changed before the `then` of an operation runs that came after such a write. Costs nothing.
+    fn others(&self) -> u64;
 
     /// Messages that were accepted and not ended, with journal ids above `after`, oldest first.
     async fn waiting(
@@ -181,10 +198,11 @@ pub trait Store: Send + Sync {
         message: &str,
     ) -> Result<Option<Waiting>, StoreError>;
 
-    /// Answers that are not sent yet, with outbox ids above `after`, oldest first. Those that this process
-    /// made itself are among them; their ids are known to the caller.
+    /// Answers that are not sent yet, of all leases or of these, with outbox ids above `after`, oldest first.
+    /// Those that this process made itself are among them; their ids are known to the caller.
     async fn pending_replies(
         &self,
+        leases: Option<&[i64]>,
         after: i64,
         limit: usize,
     ) -> Result<Vec<PendingReply>, StoreError>;
@@ -288,4 +306,28 @@ pub async fn commit<T: Send + 'static>(
     });
     store.write(write(then)).await;
     receiver.await.unwrap_or(Err(StoreError::Closed))
+}
+
+/// The first and the longest pause of [`patiently`].
+const PAUSE: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(5));
+
+/// Asks the store, and, if `patient`, asks again for as long as the database fails.
+///
+/// # Errors
+/// The store's.
+pub async fn patiently<T, F: Future<Output = Result<T, StoreError>>>(
+    patient: bool,
+    ask: impl Fn() -> F,
+) -> Result<T, StoreError> {
+    let mut pause = PAUSE.0;
+    loop {
+        match ask().await {
+            Err(StoreError::Database(error)) if patient => {
+                tracing::warn!(error, "the store does not answer; asking again");
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(PAUSE.1);
+            }
+            other => return other,
+        }
+    }
 }

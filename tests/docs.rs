@@ -73,7 +73,8 @@ fn the_reference_of_the_configuration_is_current() {
 fn the_reference_of_the_command_line_is_current() {
     let mut page = String::from(
         "# Command line\n\nGenerated from the code. Exit codes: 0 done, 1 failed or refused, 2 wrong \
-         arguments, 78 a configuration that cannot be used. The tools speak the language of \
+         arguments, 75 another process has taken over the gateway's place, 78 a configuration that \
+         cannot be used. The tools speak the language of \
          `language` in agent.yaml, else that of the terminal.\n\n\
          `outbox`, `queue` and `dead` ask the gateway that runs on the data folder, over the socket \
          `weirgate.sock` in it, or work on the database themselves where none runs: what they retry \

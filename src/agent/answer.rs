@@ -199,7 +199,7 @@ impl Agent {
             let rows = self.store.history(turn.scope, HISTORY_ROWS, bounds).await?;
             return Ok(Arc::new(rows));
         }
-        let ticket = match self.recent.get(turn.scope) {
+        let ticket = match self.recent.get(turn.scope, self.store.others()) {
             Ok(rows) => return Ok(rows),
             Err(ticket) => ticket,
         };

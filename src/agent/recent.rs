@@ -1,7 +1,8 @@
 //! The newest history of the conversations in use, kept beside the store.
 //!
 //! Owns a bounded cache: a turn then needs no read. It holds only what the store holds; a scope that is
-//! read while a turn of it ends is not kept, and a reset forgets it. Losing an entry costs one read.
+//! read while a turn of it ends is not kept, and a reset forgets it. All of it is forgotten when another process
+//! has written. Losing an entry costs one read.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -26,6 +27,8 @@ pub struct Recent {
 struct State {
     scopes: LruCache<HistoryScope, Arc<Vec<History>>>,
     bytes: usize,
+    /// The store's [`others`](crate::store::Store::others) as of the last look.
+    others: u64,
     /// Reads under way, and whether their scope has changed meanwhile.
     reads: HashMap<HistoryScope, Read>,
 }
@@ -48,6 +51,7 @@ impl Recent {
             // Bounded by bytes.
             scopes: LruCache::unbounded(),
             bytes: 0,
+            others: 0,
             reads: HashMap::new(),
         };
         Self {
@@ -56,12 +60,15 @@ impl Recent {
         }
     }
 
-    /// The rows of a scope, or a ticket with which they are to be read and put in.
+    /// The rows of a scope, or a ticket with which they are to be read and put in. `others` is the store's.
     ///
     /// # Errors
     /// The ticket; while it lives a change of the scope is noticed.
-    pub fn get(&self, scope: HistoryScope) -> Result<Arc<Vec<History>>, Ticket<'_>> {
+    pub fn get(&self, scope: HistoryScope, others: u64) -> Result<Arc<Vec<History>>, Ticket<'_>> {
         let mut state = self.state.lock();
+        if std::mem::replace(&mut state.others, others) != others {
+            state.forget_all();
+        }
         if let Some(rows) = state.scopes.get(&scope) {
             return Ok(Arc::clone(rows));
         }
@@ -98,6 +105,12 @@ impl State {
         if let Some(read) = self.reads.get_mut(&scope) {
             read.changed = true;
         }
+    }
+
+    fn forget_all(&mut self) {
+        self.reads.values_mut().for_each(|read| read.changed = true);
+        self.scopes.clear();
+        self.bytes = 0;
     }
 
     fn take(&mut self, scope: HistoryScope) -> Option<Arc<Vec<History>>> {
@@ -170,12 +183,12 @@ mod tests {
     }
 
     fn fill(recent: &Recent, conversation: i64, texts: &[&str]) {
-        let ticket = recent.get(scope(conversation)).unwrap_err();
+        let ticket = recent.get(scope(conversation), 0).unwrap_err();
         ticket.put(&Arc::new(rows(texts)));
     }
 
     fn texts(recent: &Recent, conversation: i64) -> Option<Vec<String>> {
-        let rows = recent.get(scope(conversation)).ok()?;
+        let rows = recent.get(scope(conversation), 0).ok()?;
         Some(rows.iter().map(|row| row.parts.clone()).collect())
     }
 
@@ -192,7 +205,7 @@ mod tests {
     #[test]
     fn a_read_that_raced_with_a_turn_is_not_kept() {
         let recent = Recent::new(9);
-        let ticket = recent.get(scope(1)).unwrap_err();
+        let ticket = recent.get(scope(1), 0).unwrap_err();
         recent.append(scope(1), &rows(&["new"]));
         ticket.put(&Arc::new(rows(&["old"])));
         assert_eq!(texts(&recent, 1), None);
@@ -201,6 +214,17 @@ mod tests {
         recent.forget(scope(1));
         assert_eq!(texts(&recent, 1), None, "a reset");
         assert!(recent.state.lock().reads.is_empty());
+    }
+
+    #[test]
+    fn what_others_wrote_forgets_what_is_known_and_what_is_being_read() {
+        let recent = Recent::new(9);
+        fill(&recent, 1, &["old"]);
+        let ticket = recent.get(scope(2), 0).unwrap_err();
+        drop(recent.get(scope(1), 1).unwrap_err());
+        ticket.put(&Arc::new(rows(&["old"])));
+        assert!(recent.get(scope(2), 1).is_err());
+        assert_eq!(recent.state.lock().bytes, 0);
     }
 
     #[test]

@@ -191,7 +191,7 @@ pub fn rules(accounts: &Accounts) -> HashMap<(Platform, AccountName), AccountRul
 }
 
 /// What an adapter says of all of its conversations alike.
-fn probe(adapter: &dyn Adapter) -> Capabilities {
+pub(super) fn probe(adapter: &dyn Adapter) -> Capabilities {
     adapter.capabilities(&ConversationKey {
         platform: adapter.platform(),
         account: adapter.account(),

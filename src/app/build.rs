@@ -264,6 +264,18 @@ pub async fn open_store(config: &Config) -> Result<Arc<dyn Store>, StartError> {
     })
 }
 
+/// Opens the store of a configuration for a tool, if no gateway has it.
+///
+/// # Errors
+/// The store's; [`StartError::is_in_use`] tells whether a gateway has it.
+pub async fn open_unused_store(config: &Config) -> Result<Arc<dyn Store>, StartError> {
+    match server_options(config) {
+        Some(options) => Ok(PostgresStore::open_unused(options).await?),
+        // The lock of its folder says so.
+        None => open_store(config).await,
+    }
+}
+
 /// How a store on a server is reached, if the configuration has one.
 #[must_use]
 pub fn server_options(config: &Config) -> Option<postgres::Options> {

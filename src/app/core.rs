@@ -4,14 +4,23 @@
 //! Owns the order in which its parts are made, started and stopped. It knows neither the web server nor
 //! how adapters and models are made: those are handed in, by the application and by simulations alike.
 
-use std::{collections::BTreeMap, collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use parking_lot::Mutex;
 use tokio::{sync::Notify, task::JoinSet, time::timeout};
-use weirgate_sdk::{AccountName, Connection, Ingress, Platform, Stop, Stopper};
+use weirgate_sdk::{AccountName, Ingress, Platform, Stop, Stopper};
 
 use super::{
-    StartError, accounts::Accounts, transcript::StoredTranscript, translate, tune, tune::Tuner,
+    Broken, StartError, accounts::Accounts, keeper::Keeper, transcript::StoredTranscript,
+    translate, tune, tune::Tuner,
 };
 use crate::{
     agent::{Agent, Parts as AgentParts, model::Model, running::Running},
@@ -25,19 +34,17 @@ use crate::{
         accept::{AccountRules, Intake, IntakeRules, OpenEvents, Parts as IntakeParts},
         keying::Keying,
         notice::Notices,
-        recover::recover,
+        recover::Recovery,
         sent::{self, SentMessages},
         sweep::Sweep,
     },
     outbound::deliver::{Adapters, Deliverer, Parts as DeliverParts},
     schedule::{
         dispatch::{Dispatch, Parts as DispatchParts},
-        fair::Policy,
         permits::ProviderPermits,
     },
     security::redact::Redactor,
     store::{Store, StoreError},
-    telemetry::metrics,
     trace::Traces,
 };
 
@@ -79,7 +86,6 @@ pub struct Parts {
 /// A core that is built and does not run.
 pub struct Core {
     shared: Shared,
-    policy: Policy,
     agent: Arc<Agent>,
     intake: Arc<Intake>,
     sweep: Sweep,
@@ -123,6 +129,7 @@ pub struct Live {
     claim: Arc<Claim>,
     clock: Clock,
     store: Arc<dyn Store>,
+    fenced: Arc<AtomicBool>,
     tasks: JoinSet<()>,
     stops: Stops,
 }
@@ -165,7 +172,6 @@ impl Core {
     /// [`StartError::Config`] if a part cannot work with its settings.
     pub fn new(config: &Config, parts: Parts) -> Result<Self, StartError> {
         let (stops, signals) = signals();
-        let policy = translate::policy(config);
         let Parts {
             store,
             adapters,
@@ -185,7 +191,7 @@ impl Core {
         let changed = Arc::new(Notify::new());
         let permits = permits(config, clock, &changed);
         let dispatch = Arc::new(Dispatch::new(DispatchParts {
-            policy: policy.clone(),
+            policy: translate::policy(config),
             pace: tune::pace(config, Arc::clone(&permits)),
             changed,
             clock,
@@ -236,7 +242,6 @@ impl Core {
         let sweep = shared.sweep(notices, intake.open());
         Ok(Self {
             shared,
-            policy,
             agent,
             intake: Arc::new(intake),
             sweep,
@@ -258,56 +263,39 @@ impl Core {
     /// The store's; nothing is left running then.
     pub async fn start(self) -> Result<Live, StoreError> {
         let shared = self.shared;
-        // What they are until they run, for whoever asks meanwhile.
-        for key in self.adapters.keys() {
-            shared
-                .connections
-                .lock()
-                .insert(key.clone(), Connection::Waiting);
-            metrics::adapter_state(&key.0, &key.1, &Connection::Waiting, false);
-        }
-        let unsent = shared.tuner.deliverer.recover().await?;
-        let recovered = recover(
-            &shared.store,
-            &shared.tuner.dispatch,
-            &self.agent,
-            &shared.traces,
-            shared.keying,
-            &self.policy,
-            shared.clock.now(),
-        )
-        .await?;
-        if unsent + recovered.messages + recovered.controls > 0 {
-            tracing::info!(
-                unsent,
-                messages = recovered.messages,
-                controls = recovered.controls,
-                "taken up from before"
-            );
-        }
-        let mut tasks = JoinSet::new();
-        // Beside the start: it only helps to recognise replies to older answers, and ends by itself.
-        let (store, sent) = (Arc::clone(&shared.store), Arc::clone(&shared.sent));
-        tokio::spawn(remember_sent(store, sent));
-        let runner: Arc<Agent> = Arc::clone(&self.agent);
-        tasks.spawn(Arc::clone(&shared.tuner.dispatch).run(runner, self.signals.dispatch));
-        tasks.spawn(self.sweep.run(self.signals.sweep));
         let ingress: Arc<dyn Ingress> = self.intake.clone();
         let mut accounts = Accounts::new(ingress, Arc::clone(&shared.connections));
         for adapter in self.adapters.into_values() {
             accounts.start(adapter);
         }
+        let wishes = accounts.wishes();
+        let fenced = Arc::<AtomicBool>::default();
+        let keeper = shared.keeper(&self.agent, &fenced);
+        let held = keeper.begin(&wishes.wanted.get()).await?;
+        let mut tasks = JoinSet::new();
+        // Beside the start: it only helps to recognise replies to older answers, and ends by itself.
+        let (store, sent) = (Arc::clone(&shared.store), Arc::clone(&shared.sent));
+        tokio::spawn(remember_sent(store, sent));
+        let runner: Arc<Agent> = Arc::clone(&self.agent);
+        let stop = self.signals.dispatch.clone();
+        tasks.spawn(Arc::clone(&shared.tuner.dispatch).run(runner, stop));
+        tasks.spawn(self.sweep.run(self.signals.sweep.clone()));
+        accounts.take(held);
+        let accounts = Arc::new(tokio::sync::Mutex::new(accounts));
+        let (full, stop) = (self.signals.dispatch, self.signals.sweep);
+        tasks.spawn(keeper.run(Arc::clone(&accounts), wishes, full, stop));
         Ok(Live {
             dispatch: Arc::clone(&shared.tuner.dispatch),
             deliverer: shared.tuner.deliverer.clone(),
             connections: shared.connections,
             tuner: shared.tuner,
-            accounts: Arc::new(tokio::sync::Mutex::new(accounts)),
+            accounts,
             intake: self.intake,
             directory: shared.directory,
             claim: shared.claim,
             clock: shared.clock,
             store: shared.store,
+            fenced,
             tasks,
             stops: self.stops,
         })
@@ -374,6 +362,24 @@ impl Shared {
         })
     }
 
+    fn keeper(&self, agent: &Arc<Agent>, fenced: &Arc<AtomicBool>) -> Keeper {
+        Keeper {
+            store: Arc::clone(&self.store),
+            recovery: Recovery {
+                store: Arc::clone(&self.store),
+                dispatch: Arc::clone(&self.tuner.dispatch),
+                deliverer: self.tuner.deliverer.clone(),
+                agent: Arc::clone(agent),
+                traces: Arc::clone(&self.traces),
+                keying: self.keying,
+                clock: self.clock,
+            },
+            sent: Arc::clone(&self.sent),
+            fenced: Arc::clone(fenced),
+            one_by_one: tokio::sync::Mutex::default(),
+        }
+    }
+
     fn sweep(&self, notices: Arc<Notices>, open: OpenEvents) -> Sweep {
         Sweep {
             notices,
@@ -412,9 +418,15 @@ impl Live {
         let _ = timeout(END_GRACE, ended(&mut self.tasks)).await;
     }
 
-    /// Resolves when a part that runs as long as the core has ended by itself, which only a fault can do.
-    pub async fn broken(&mut self) {
+    /// Resolves when a part that runs as long as the core has ended by itself, which only a fault can do, or another
+    /// process that has taken over.
+    pub async fn broken(&mut self) -> Broken {
         self.tasks.join_next().await;
+        if self.fenced.load(Ordering::Acquire) {
+            Broken::Fenced
+        } else {
+            Broken::Fault
+        }
     }
 
     /// Closes the store, which marks the stop as clean.
@@ -423,7 +435,7 @@ impl Live {
     }
 }
 
-async fn remember_sent(store: Arc<dyn Store>, sent: Arc<SentMessages>) {
+pub(super) async fn remember_sent(store: Arc<dyn Store>, sent: Arc<SentMessages>) {
     match store.sent_lately(sent::REMEMBERED.get()).await {
         Ok(messages) => {
             for (conversation, message) in messages {

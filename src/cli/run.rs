@@ -9,11 +9,15 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use self::notify::{Manager, State};
 use super::{complain, environment, say};
 use crate::{
-    app::{App, Startup, adapters, log, reload::Source},
+    app::{App, Broken, Startup, adapters, log, reload::Source},
     config::{self, Config, EXIT_CONFIG},
     security::redact::{Redactor, Secret, Warning},
     telemetry::{config::LogFormat, logging::Logging, metrics},
 };
+
+/// The exit code of a process whose place another one has taken because it gave no sign of life for too long: a
+/// temporary failure, and whoever watches over it should start it again.
+const EXIT_FENCED: u8 = 75;
 
 /// Runs the gateway until SIGTERM or SIGINT. SIGHUP makes it read its configuration again.
 pub(super) fn run(file: Option<&Path>) -> ExitCode {
@@ -117,10 +121,17 @@ async fn serve(startup: Startup, logging: &Logging) -> ExitCode {
     let code = loop {
         tokio::select! {
             () = stop_signal(&mut term, &mut interrupt) => break ExitCode::SUCCESS,
-            () = app.broken() => {
-                tracing::error!("a part of the gateway ended by a fault; stopping");
-                break ExitCode::FAILURE;
-            }
+            broken = app.broken() => match broken {
+                Broken::Fault => {
+                    tracing::error!("a part of the gateway ended by a fault; stopping");
+                    break ExitCode::FAILURE;
+                }
+                Broken::Fenced => {
+                    // Nothing can be written any more, and what is under way is the other's: no draining.
+                    tracing::error!("another process has taken over; ending at once, to be started again");
+                    return ExitCode::from(EXIT_FENCED);
+                }
+            },
             Some(()) = hangup.recv() => app.reload(),
             _ = summaries.tick() => logging.summarise(),
             _ = beats.tick() => manager.tell(State::Alive),

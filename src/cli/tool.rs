@@ -14,7 +14,7 @@ use weirgate_sdk::settings;
 
 use super::{complain, environment};
 use crate::{
-    app::{adapters, open_store},
+    app::{adapters, open_unused_store},
     clock::Clock,
     config::{self, Config, EXIT_CONFIG},
     i18n::{Language, console::Console},
@@ -82,7 +82,7 @@ impl Tool {
         {
             return Err(self.fail(&Console::NoDatabase { path }));
         }
-        match open_store(&self.config).await {
+        match open_unused_store(&self.config).await {
             Ok(store) => Ok(Way::Store(Desk {
                 store,
                 redactor: Arc::new(self.redactor.clone()),

@@ -28,8 +28,8 @@ use crate::{
     trace::Traces,
 };
 
-/// The connection of each account.
-pub type Connections = Mutex<BTreeMap<(Platform, AccountName), Connection>>;
+/// The connection of each account; `None` while another process has the account.
+pub type Connections = Mutex<BTreeMap<(Platform, AccountName), Option<Connection>>>;
 
 /// Rows that one /cancel reads at once.
 const PAGE: usize = 256;
@@ -85,8 +85,8 @@ impl Desk {
         let stats = self.dispatch.stats();
         let accounts = self.connections.lock();
         let account_line =
-            |((platform, name), connection): (&(Platform, AccountName), &Connection)| {
-                format!("{platform}/{name}: {}", state_word(connection))
+            |((platform, name), connection): (&(Platform, AccountName), &Option<Connection>)| {
+                format!("{platform}/{name}: {}", state_word(connection.as_ref()))
             };
         StatusFacts {
             version: self.version,
@@ -136,7 +136,7 @@ impl Desk {
         };
         let (mut after, mut dropped) = (0, Vec::new());
         loop {
-            let rows = self.store.waiting(after, wanted, PAGE).await?;
+            let rows = self.store.waiting(after, wanted.clone(), PAGE).await?;
             let Some(last) = rows.last().map(|row| row.id) else {
                 return Ok(dropped);
             };
@@ -214,14 +214,16 @@ impl Desk {
     }
 }
 
-/// A connection in one word, for whoever asks: why it is so is for the log.
+/// A connection in one word, for whoever asks: why it is so is for the log. `None` while another process has
+/// the account.
 #[must_use]
-pub fn state_word(connection: &Connection) -> &'static str {
+pub fn state_word(connection: Option<&Connection>) -> &'static str {
     match connection {
-        Connection::Waiting => "waiting",
-        Connection::Up => "up",
-        Connection::Degraded(_) => "degraded",
-        Connection::Down(_) => "down",
+        None => "standby",
+        Some(Connection::Waiting) => "waiting",
+        Some(Connection::Up) => "up",
+        Some(Connection::Degraded(_)) => "degraded",
+        Some(Connection::Down(_)) => "down",
     }
 }
 

@@ -197,14 +197,14 @@ platforms:
   qq:
     accounts:
       main: {acces_token: x}
-  telegrm: {}
+  matrix: {}
 ";
     assert_eq!(
         complaints(text),
         [
             "t:4:13: platforms.qq.accounts.main.url: a value is missing",
             "t:4:14: platforms.qq.accounts.main.acces_token: unknown key | did you mean access_token?",
-            "t:5:12: platforms.telegrm: this version has no such platform | known here: qq, webchat",
+            "t:5:11: platforms.matrix: this version has no such platform | known here: qq, webchat, telegram",
         ]
     );
     assert!(complaints("platforms: {webcat: {}}")[0].ends_with("did you mean webchat?"));

@@ -24,8 +24,8 @@ pub(super) struct Report {
     adapters: BTreeMap<String, String>,
 }
 
-/// /readyz: whether messages are taken and answered now. An adapter that is not connected does not make
-/// the gateway unready: its state is in the body.
+/// /readyz: whether messages are taken and answered now. An adapter that is not connected, or whose account
+/// another process has, does not make the gateway unready: its state is in the body.
 pub(super) async fn ready(State(own): State<Arc<Own>>) -> (StatusCode, Json<Report>) {
     let readiness = &own.readiness;
     let store = readiness.store.healthy().await;
@@ -37,7 +37,7 @@ pub(super) async fn ready(State(own): State<Arc<Own>>) -> (StatusCode, Json<Repo
         .map(|((platform, account), state)| {
             (
                 format!("{platform}/{account}"),
-                state_word(state).to_owned(),
+                state_word(state.as_ref()).to_owned(),
             )
         })
         .collect();

@@ -227,8 +227,9 @@ impl Ingress for Intake {
 
     fn connection(&self, platform: &Platform, account: &AccountName, state: Connection) {
         let mut connections = self.shared.parts.connections.lock();
-        let previous = connections.insert((platform.clone(), account.clone()), state.clone());
-        if previous.as_ref() != Some(&state) {
+        let key = (platform.clone(), account.clone());
+        let previous = connections.insert(key, Some(state.clone()));
+        if previous.flatten().as_ref() != Some(&state) {
             tracing::info!(%platform, %account, state = crate::command::desk::describe(&state),
                 "connection");
             metrics::adapter_state(platform, account, &state, true);

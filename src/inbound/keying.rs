@@ -44,6 +44,7 @@ pub fn filter(key: &QueueKey) -> WaitingFilter {
         account: Some(key.account),
         conversation: (key.conversation != 0).then_some(key.conversation),
         person: (key.person != 0).then_some(key.person),
+        leases: None,
     }
 }
 

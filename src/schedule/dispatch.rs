@@ -6,7 +6,7 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicI64, AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -56,6 +56,8 @@ pub struct Dispatch {
     commands: AtomicUsize,
     /// Messages up to this id were recovered after an unclean stop and are taken singly.
     single_to: AtomicI64,
+    /// What queues left in the store is not read now.
+    reading_paused: AtomicBool,
     clock: Clock,
     store: Arc<dyn Store>,
     traces: Arc<Traces>,
@@ -133,6 +135,7 @@ impl Dispatch {
             in_flight: AtomicUsize::new(0),
             commands: AtomicUsize::new(0),
             single_to: AtomicI64::new(0),
+            reading_paused: AtomicBool::new(false),
             clock: parts.clock,
             store: parts.store,
             traces: parts.traces,
@@ -147,7 +150,31 @@ impl Dispatch {
         pushed
     }
 
-    /// Changes the settings, for example after a recovery that must not drop anything.
+    /// Queues a message that may not be dropped: where there is no room it stays in the store for later.
+    pub fn push_kept(&self, entry: Entry) -> Pushed {
+        let pushed = self.step(|scheduler, now| scheduler.push_kept(now, entry));
+        self.changed.notify_one();
+        pushed
+    }
+
+    /// Queues a message if there is room for it now.
+    ///
+    /// # Errors
+    /// The message, if there is none.
+    pub fn offer(&self, entry: Entry) -> Result<(), Entry> {
+        let offered = self.step(|scheduler, now| scheduler.offer(now, entry));
+        self.changed.notify_one();
+        offered
+    }
+
+    /// Leaves what queues left in the store there until the guard is dropped. One guard at a time.
+    #[must_use]
+    pub fn pause_reading(&self) -> PausedReading<'_> {
+        self.reading_paused.store(true, Ordering::Release);
+        PausedReading(self)
+    }
+
+    /// Changes the settings.
     pub fn set_policy(&self, policy: Policy) {
         self.step(|scheduler, now| scheduler.set_policy(now, policy));
         self.changed.notify_one();
@@ -162,7 +189,7 @@ impl Dispatch {
     /// Messages up to `id` were recovered after an unclean stop: those that are still in the store are
     /// taken singly as well.
     pub fn single_to(&self, id: i64) {
-        self.single_to.store(id, Ordering::Relaxed);
+        self.single_to.fetch_max(id, Ordering::Relaxed);
     }
 
     /// Takes a waiting message out.
@@ -303,7 +330,7 @@ impl Dispatch {
 
     /// Reads on where a queue left messages in the store.
     fn refill(self: &Arc<Self>) {
-        loop {
+        while !self.reading_paused.load(Ordering::Acquire) {
             // A statement of its own, so that the lock is not held while a task is started.
             let wanted = self.scheduler.lock().refill_wanted();
             let Some(wanted) = wanted else {
@@ -339,6 +366,17 @@ impl Dispatch {
         };
         self.step(|scheduler, now| scheduler.refill(now, wanted.key, entries, more));
         self.changed.notify_one();
+    }
+}
+
+/// While it lives nothing is read that queues left in the store.
+#[derive(Debug)]
+pub struct PausedReading<'a>(&'a Dispatch);
+
+impl Drop for PausedReading<'_> {
+    fn drop(&mut self) {
+        self.0.reading_paused.store(false, Ordering::Release);
+        self.0.changed.notify_one();
     }
 }
 

@@ -7,6 +7,7 @@ mod connect;
 mod error;
 mod fate;
 pub(super) mod import;
+mod lease;
 mod listing;
 mod migrate;
 mod names;
@@ -18,6 +19,7 @@ mod session;
 mod size;
 mod statement;
 mod sweep;
+mod tenure;
 mod thread;
 mod writer;
 
@@ -38,11 +40,13 @@ pub use error::OpenError;
 use self::{
     connect::{Address, CONNECT, within},
     read::Readers,
+    tenure::Tenure,
     thread::{Job, Thread},
 };
 use super::{
-    FailedMessage, Fate, History, HistoryScope, LastStop, Page, PendingReply, Place, ReplyFilter,
-    Shown, Store, StoreError, StoredReply, Waiting, WaitingFilter, Write, sqlite::outcome::settle,
+    FailedMessage, Fate, Held, History, HistoryScope, Page, PendingReply, Place, ReplyFilter,
+    Shown, Store, StoreError, StoredReply, Waiting, WaitingFilter, Wanted, Write,
+    sqlite::outcome::settle,
 };
 
 /// How long [`Store::healthy`] waits for its write.
@@ -67,6 +71,7 @@ pub struct Options {
 pub struct PostgresStore {
     thread: Thread,
     readers: Readers,
+    tenure: Arc<Tenure>,
     now: fn() -> i64,
     process: i64,
     secret: [u8; 32],
@@ -74,7 +79,7 @@ pub struct PostgresStore {
     _size: JoinSet<()>,
 }
 
-/// Whether a database lets us in, and whether a gateway has it in use. Changes nothing.
+/// Whether a database lets us in, and whether a gateway is at work on it. Changes nothing.
 ///
 /// # Errors
 /// It does not let us in.
@@ -92,7 +97,7 @@ pub async fn reach(options: &Options) -> Result<bool, OpenError> {
 }
 
 impl PostgresStore {
-    /// Opens the store. Waits up to 5 seconds for another process to leave it.
+    /// Opens the store, which others may have open too.
     ///
     /// # Errors
     /// The database cannot be reached or is not ours to open; see [`OpenError`].
@@ -100,17 +105,32 @@ impl PostgresStore {
         let address = Address::read(&options)?;
         let readers = Readers::new(address.readers(options.readers));
         let now = options.now;
-        let (thread, (process, secret)) = Thread::start(options, address).await?;
+        let tenure = Arc::<Tenure>::default();
+        let started = Thread::start(options, address, Arc::clone(&tenure)).await?;
+        let (thread, (process, secret)) = started;
         let mut size = JoinSet::new();
         size.spawn(size::watch(readers.clone()));
         Ok(Arc::new(Self {
             _size: size,
             thread,
             readers,
+            tenure,
             now,
             process,
             secret,
         }))
+    }
+
+    /// Opens the store for somebody who is no gateway, if no gateway is at work on it.
+    ///
+    /// # Errors
+    /// [`OpenError::InUse`] if one is; else as [`PostgresStore::open`].
+    pub async fn open_unused(options: Options) -> Result<Arc<Self>, OpenError> {
+        if reach(&options).await? {
+            let address = Address::read(&options)?.to_string();
+            return Err(OpenError::InUse { address });
+        }
+        Self::open(options).await
     }
 
     /// Removes now what retention allows, as idle time would do bit by bit.
@@ -150,23 +170,36 @@ impl Store for PostgresStore {
         }
     }
 
-    async fn last_stop(&self) -> Result<LastStop, StoreError> {
-        self.order(Job::LastStop).await
+    async fn hold(&self, wanted: &[Wanted]) -> Result<Held, StoreError> {
+        self.order(|reply| Job::Hold(wanted.to_vec(), reply)).await
+    }
+
+    fn adopt(&self, leases: &[i64]) {
+        self.tenure.adopt(leases);
+    }
+
+    fn in_force(&self) -> bool {
+        self.tenure.in_force()
+    }
+
+    fn others(&self) -> u64 {
+        self.tenure.others()
     }
 
     async fn waiting(
         &self,
         mut after: i64,
-        filter: WaitingFilter,
+        mut filter: WaitingFilter,
         limit: usize,
     ) -> Result<Vec<Waiting>, StoreError> {
+        filter.leases = filter.leases.or_else(|| self.tenure.adopted());
         let mut found = Vec::new();
         while found.len() < limit {
             let left = limit - found.len();
             let (rows, next) = self
                 .readers
                 .ask(async {
-                    question::waiting(&mut *self.readers.get().await?, after, filter, left).await
+                    question::waiting(&mut *self.readers.get().await?, after, &filter, left).await
                 })
                 .await?;
             found.extend(rows);
@@ -196,6 +229,7 @@ impl Store for PostgresStore {
 
     async fn pending_replies(
         &self,
+        leases: Option<&[i64]>,
         mut after: i64,
         limit: usize,
     ) -> Result<Vec<PendingReply>, StoreError> {
@@ -206,7 +240,8 @@ impl Store for PostgresStore {
                 .readers
                 .ask(async {
                     let mut reader = self.readers.get().await?;
-                    question::pending_replies(&mut reader, self.process, after, left).await
+                    let whose = (self.process, leases);
+                    question::pending_replies(&mut reader, whose, after, left).await
                 })
                 .await?;
             found.extend(rows);

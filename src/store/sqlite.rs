@@ -23,6 +23,7 @@ mod thread;
 mod writer;
 
 use std::{
+    collections::HashSet,
     path::PathBuf,
     sync::{Arc, atomic::Ordering},
     time::Duration,
@@ -43,8 +44,9 @@ use self::{
     writer::{Shared, Writer},
 };
 use super::{
-    FailedMessage, Fate, History, HistoryScope, LastStop, Page, PendingReply, Place, ReplyFilter,
-    Shown, Store, StoreError, StoredReply, Waiting, WaitingFilter, Write,
+    FailedMessage, Fate, Held, History, HistoryScope, LastStop, Page, PendingReply, Place,
+    ReplyFilter, Shown, Store, StoreError, StoredReply, Taken, Waiting, WaitingFilter, Wanted,
+    Write,
 };
 
 /// How long [`Store::healthy`] waits for its write.
@@ -73,7 +75,12 @@ pub struct SqliteStore {
     now: fn() -> i64,
     process: i64,
     secret: [u8; 32],
+    /// The accounts that were asked for: the folder's lock makes all of them this process's.
+    held: Mutex<Option<HashSet<(Platform, AccountName)>>>,
 }
+
+/// The lease of everything in a file.
+const LEASE: i64 = 1;
 
 /// How operations reach the writer.
 enum Way {
@@ -133,6 +140,7 @@ impl SqliteStore {
             now: options.now,
             process,
             secret,
+            held: Mutex::default(),
         }))
     }
 
@@ -214,8 +222,38 @@ impl Store for SqliteStore {
         }
     }
 
-    async fn last_stop(&self) -> Result<LastStop, StoreError> {
-        self.order(Job::LastStop, Writer::last_stop).await
+    async fn hold(&self, wanted: &[Wanted]) -> Result<Held, StoreError> {
+        let first = self.held.lock().is_none();
+        // What is asked for later is new here: what an earlier process left was taken up before.
+        let before = if first {
+            self.order(Job::LastStop, Writer::last_stop).await?
+        } else {
+            LastStop::First
+        };
+        let mut held = self.held.lock();
+        let held = held.get_or_insert_default();
+        let new = wanted
+            .iter()
+            .filter(|wanted| held.insert((wanted.platform.clone(), wanted.account.clone())));
+        let taken = new.map(|wanted| Taken {
+            wanted: wanted.clone(),
+            lease: LEASE,
+            before,
+        });
+        Ok(Held {
+            taken: taken.collect(),
+            expiring: false,
+        })
+    }
+
+    fn adopt(&self, _leases: &[i64]) {}
+
+    fn in_force(&self) -> bool {
+        true
+    }
+
+    fn others(&self) -> u64 {
+        0
     }
 
     async fn waiting(
@@ -231,7 +269,7 @@ impl Store for SqliteStore {
             let (rows, next) = self
                 .readers
                 .ask(async {
-                    question::waiting(&mut *self.readers.get().await?, after, filter, left).await
+                    question::waiting(&mut *self.readers.get().await?, after, &filter, left).await
                 })
                 .await?;
             found.extend(rows);
@@ -261,6 +299,7 @@ impl Store for SqliteStore {
 
     async fn pending_replies(
         &self,
+        _leases: Option<&[i64]>,
         after: i64,
         limit: usize,
     ) -> Result<Vec<PendingReply>, StoreError> {

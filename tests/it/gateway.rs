@@ -77,6 +77,34 @@ impl Gateway {
         }
     }
 
+    /// A second process of a gateway on a server: the same database, and the same address for OneBot unless it
+    /// is to have its own.
+    pub fn beside(first: &Self, own_address: bool, model: &FakeModel, mut changes: Value) -> Self {
+        let schema = first.schema.as_ref().expect("its database is on a server");
+        merge(&mut changes, json!({ "storage": { "url": schema.url() } }));
+        let mut gateway = Self::bare();
+        if !own_address {
+            gateway.qq = first.qq;
+        }
+        gateway.configure(model, changes);
+        gateway
+    }
+
+    /// The first column of a query of the database, which is on a server.
+    pub async fn stored(&self, query: &str) -> Vec<String> {
+        let schema = self.schema.as_ref().expect("its database is on a server");
+        schema.texts(query).await
+    }
+
+    /// The state of an account, as the readiness check tells it.
+    pub async fn account(&self, name: &str) -> String {
+        let report: Value = serde_json::from_str(&self.get("/readyz").await.body).unwrap();
+        report["adapters"][name]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    }
+
     /// A folder without a configuration.
     pub fn bare() -> Self {
         Self {

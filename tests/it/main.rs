@@ -25,6 +25,7 @@ mod qq;
 mod reasons;
 mod reload;
 mod secrets;
+mod several;
 mod simulation;
 mod startup;
 mod store;

@@ -6,6 +6,7 @@
 
 mod encrypted;
 mod journal;
+mod leases;
 mod memory;
 mod model;
 mod operate;
@@ -19,8 +20,9 @@ mod why;
 use std::{sync::Arc, time::Duration};
 
 use weirgate::store::{
-    self, Accept, Accepted, Begin, Effect, End, EndState, Finish, History, HistoryScope, NewReply,
-    Receipt, ReceiptOutcome, Role, Store, StoreError, TurnState, Waiting, WaitingFilter, Write,
+    self, Accept, Accepted, Begin, Effect, End, EndState, Finish, History, HistoryScope, LastStop,
+    NewReply, Receipt, ReceiptOutcome, Role, Store, StoreError, TurnState, Waiting, WaitingFilter,
+    Wanted, Write,
     config::{Durability, Retention},
     postgres::{Options as ServerOptions, PostgresStore},
     sqlite::{Options, SqliteStore},
@@ -39,6 +41,8 @@ pub const DAY: i64 = 86_400_000;
 pub struct Bed {
     place: Place,
     opened: Option<Opened>,
+    /// How the process before this one ended.
+    before: LastStop,
 }
 
 enum Place {
@@ -69,8 +73,9 @@ impl Bed {
         let mut bed = Self {
             place,
             opened: None,
+            before: LastStop::First,
         };
-        bed.open().await;
+        bed.start().await;
         bed
     }
 
@@ -96,6 +101,13 @@ impl Bed {
         }
     }
 
+    /// Opens the store and holds its accounts, as a gateway does.
+    async fn start(&mut self) {
+        self.open().await;
+        self.before = hold(&self.store()).await;
+    }
+
+    /// Opens the store, as somebody does who only looks.
     async fn open(&mut self) {
         self.opened = Some(match &self.place {
             Place::Folder(_) => Opened::Sqlite(SqliteStore::open(self.options()).await.unwrap()),
@@ -124,14 +136,31 @@ impl Bed {
     /// Stops without closing, and starts again.
     pub async fn crash(&mut self) {
         self.opened = None;
+        self.age().await;
+        self.start().await;
+    }
+
+    /// Stops without closing; then somebody looks.
+    pub async fn crash_and_look(&mut self) {
+        self.opened = None;
+        self.age().await;
         self.open().await;
+    }
+
+    /// On a server, what a process said last was long ago.
+    pub async fn age(&self) {
+        if let Place::Schema(schema) = &self.place {
+            schema
+                .execute("UPDATE process SET until = '-infinity', renewed_at = '-infinity'")
+                .await;
+        }
     }
 
     /// Closes, and starts again.
     pub async fn restart(&mut self) {
         self.store().close().await;
         self.opened = None;
-        self.open().await;
+        self.start().await;
     }
 
     pub async fn accept(&self, messages: Vec<Accept>) -> Vec<Accepted> {
@@ -235,6 +264,25 @@ impl Bed {
             .map(|waiting| waiting.id)
             .collect()
     }
+}
+
+/// The accounts in the tests of the store.
+pub fn wanted() -> Vec<Wanted> {
+    let account = |account: &str, shared| Wanted {
+        platform: "telegram".into(),
+        account: account.into(),
+        shared,
+    };
+    vec![account("main", false), account("second", false)]
+}
+
+/// Takes the accounts, which nobody else has, and tells how the one ended that had the first of them.
+pub async fn hold(store: &Arc<dyn Store>) -> LastStop {
+    let held = store.hold(&wanted()).await.unwrap();
+    assert_eq!(held.taken.len(), 2, "{held:?}");
+    let leases: Vec<i64> = held.taken.iter().map(|taken| taken.lease).collect();
+    store.adopt(&leases);
+    held.taken[0].before
 }
 
 /// How a store on a server is opened.

@@ -3,6 +3,7 @@
 //! Owns who the client is (by token, never by a name that it sends) and which conversations it listens
 //! to. What concerns a whole conversation is said by its room.
 
+mod awaited;
 mod greet;
 mod talk;
 
@@ -28,8 +29,12 @@ use crate::{
     token::Visitor,
 };
 
+use self::awaited::Awaited;
+
 /// Most sessions that one socket speaks in.
 const MAX_SESSIONS: usize = 8;
+/// Messages in a snapshot.
+const SNAPSHOT: usize = 50;
 /// Longest wait for the store.
 const STORE_WAIT: Duration = Duration::from_secs(10);
 
@@ -40,6 +45,8 @@ pub(crate) struct Session {
     outlet: Arc<Outlet>,
     /// What this socket hands in.
     pub(crate) submitter: Submitter,
+    /// What waited for an answer in the view that it got.
+    pub(crate) awaited: Awaited,
     language: Language,
     visitor: Option<Visitor>,
     /// The session that frames without one mean.
@@ -57,6 +64,7 @@ impl Session {
             ingress,
             outlet,
             submitter,
+            awaited: Awaited::default(),
             language: Language::default(),
             visitor: None,
             own: FIRST_SESSION.to_owned(),

@@ -77,6 +77,7 @@ async fn read(
             _ = &mut cut => return,
             () = &mut stopped => return drain(session, outlet).await,
             step = session.submitter.next() => session.step(step).await,
+            () = session.awaited.due() => session.look().await,
             _ = pings.tick() => {
                 // A socket that is not read cannot answer.
                 let deaf = session.submitter.is_full();

@@ -268,9 +268,7 @@ fn the_output_loads_and_platforms_that_are_not_there_draw_warnings() {
     assert_eq!(
         paths(OUTPUT, Severity::Warning),
         [
-            "output.platform_adaptation.strategy_by_platform.telegram",
             "output.platform_adaptation.strategy_by_platform.discord",
-            "output.platform_adaptation.max_length_by_platform.telegram",
             "output.platform_adaptation.max_length_by_platform.discord",
         ]
     );

@@ -107,6 +107,13 @@ impl Shared {
             if !self.earlier_receipts(reply.conversation).await {
                 return self.stopped(part, &tried).await;
             }
+            if !self.store.in_force() {
+                // Another process may have taken over, and sends this part.
+                if !self.rest(grow(&mut tried.pause)).await {
+                    return self.stopped(part, &tried).await;
+                }
+                continue;
+            }
             let error = match self.send_once(part, tried.format).await {
                 Ok(message) => {
                     self.delivered(part, message, doubtful).await;

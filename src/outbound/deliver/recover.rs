@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use super::{ATTEMPTS, Deliverer, Reply, Shared, failed};
 use crate::{
     reason::Reason,
-    store::{PendingReply, ReplyBody, StoreError},
+    store::{PendingReply, ReplyBody, StoreError, patiently},
     telemetry::metrics,
 };
 
@@ -16,34 +16,46 @@ use crate::{
 const PAGE: usize = 500;
 
 impl Deliverer {
-    /// Takes up what an earlier process left unsent; says how many replies.
+    /// Takes up what an earlier process left unsent, of all leases or of these; says how many replies. If
+    /// `patient`, a store that fails is asked again.
     ///
     /// # Errors
     /// The store's.
-    pub async fn recover(&self) -> Result<usize, StoreError> {
+    pub async fn recover(
+        &self,
+        leases: Option<&[i64]>,
+        patient: bool,
+    ) -> Result<usize, StoreError> {
         let mut begun = HashSet::new();
         let first = self
-            .take_up_where(|pending| pending.part > 0 && begun.insert(pending.id))
+            .take_up_where(leases, patient, |pending| {
+                pending.part > 0 && begun.insert(pending.id)
+            })
             .await?;
         let rest = self
-            .take_up_where(|pending| !begun.contains(&pending.id))
+            .take_up_where(leases, patient, |pending| !begun.contains(&pending.id))
             .await?;
         Ok(first + rest)
     }
 
     async fn take_up_where(
         &self,
+        leases: Option<&[i64]>,
+        patient: bool,
         mut wanted: impl FnMut(&PendingReply) -> bool,
     ) -> Result<usize, StoreError> {
+        let shared = &self.shared;
         let (mut after, mut count) = (0, 0);
         loop {
-            let page = self.shared.store.pending_replies(after, PAGE).await?;
+            let ask = || shared.store.pending_replies(leases, after, PAGE);
+            let page = patiently(patient, ask).await?;
             let Some(last) = page.last() else {
                 return Ok(count);
             };
             after = last.id;
             for pending in page.into_iter().filter(&mut wanted) {
-                if let Some(reply) = self.shared.take_up(pending).await? {
+                let taken = patiently(patient, || shared.take_up(pending.clone()));
+                if let Some(reply) = taken.await? {
                     count += 1;
                     self.push(reply);
                 }

@@ -247,7 +247,11 @@ impl Rig {
 
     /// What is not sent yet, as the store knows it.
     async fn pending(&self) -> Vec<PendingReply> {
-        self.process.store.pending_replies(0, 1_000).await.unwrap()
+        self.process
+            .store
+            .pending_replies(None, 0, 1_000)
+            .await
+            .unwrap()
     }
 
     /// The state of an answer and its reason.

@@ -9,6 +9,36 @@ use crate::schedule::bucket::Tick;
 impl Scheduler {
     /// Takes in one accepted entry. Its age counts from now.
     pub fn push(&mut self, now: Tick, entry: Entry) -> Pushed {
+        self.admit(now, entry, self.policy.overflow)
+    }
+
+    /// Takes in one that may not be dropped: where there is no room it stays in the journal.
+    pub fn push_kept(&mut self, now: Tick, entry: Entry) -> Pushed {
+        self.admit(now, entry, Overflow::Block)
+    }
+
+    /// Takes in one that must neither be dropped nor stay in the journal behind newer ones.
+    ///
+    /// # Errors
+    /// The entry, if there is no room now.
+    pub fn offer(&mut self, now: Tick, entry: Entry) -> Result<(), Entry> {
+        let found = self.backlog.find(&entry.key);
+        let queue = found.map(|queue| &self.backlog.queues[queue]);
+        let room = queue.is_none_or(|queue| {
+            queue.hold().is_none() && queue.list.len < self.policy.max_queue_size
+        });
+        if !room || self.total_full() {
+            return Err(entry);
+        }
+        let copy = (entry.kind == Kind::Now).then(|| entry.clone());
+        match (self.push_kept(now, entry), copy) {
+            // The sender's own slot is full.
+            (Pushed::Refused(_), Some(copy)) => Err(copy),
+            _ => Ok(()),
+        }
+    }
+
+    fn admit(&mut self, now: Tick, entry: Entry, overflow: Overflow) -> Pushed {
         self.advance(now);
         if entry.kind == Kind::Now {
             return self.push_command(entry);
@@ -22,7 +52,7 @@ impl Scheduler {
         let waiting = found.map_or(0, |queue| self.backlog.queues[queue].list.len);
         let mut displaced = Vec::new();
         if waiting >= self.policy.max_queue_size || self.total_full() {
-            match (self.policy.overflow, found) {
+            match (overflow, found) {
                 (Overflow::Block, _) => return self.hold(entry.key, entry.id),
                 (Overflow::DropOldest, Some(queue)) if waiting > 0 => {
                     displaced = self.drop_oldest(queue);

@@ -11,7 +11,7 @@ use super::{
     OpenError, Options,
     connect::{Address, within},
     error::{Meaning, meaning},
-    migrate, plan, reach, session,
+    lease, migrate, plan, reach, session,
 };
 use crate::store::transfer::{Cell, Known, Moved, TABLES, Table, TransferError};
 
@@ -124,6 +124,10 @@ impl Import {
                 .await
                 .map_err(write_error(&self.address))?;
         }
+        let leases = lease::assign_all(&mut self.connection, known.process);
+        within(STEP, leases)
+            .await
+            .map_err(write_error(&self.address))?;
         self.go_on_after("process", known.process).await?;
         for table in TABLES.iter().filter(|table| table.numbered) {
             let last = self

@@ -13,11 +13,18 @@ use sqlx::{
 use super::{OpenError, connect::Address};
 
 /// The migrations: version, name, SQL.
-const MIGRATIONS: [(i64, &str, &str); 1] = [(
-    1,
-    "journal",
-    include_str!("../../../migrations/postgres/0001_journal.sql"),
-)];
+const MIGRATIONS: [(i64, &str, &str); 2] = [
+    (
+        1,
+        "journal",
+        include_str!("../../../migrations/postgres/0001_journal.sql"),
+    ),
+    (
+        2,
+        "leases",
+        include_str!("../../../migrations/postgres/0002_leases.sql"),
+    ),
+];
 
 /// Migrates the database.
 pub async fn migrate(connection: &mut PgConnection, address: &Address) -> Result<(), OpenError> {

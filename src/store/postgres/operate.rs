@@ -74,9 +74,13 @@ async fn retry_reply(
             .await?;
     }
     let ready = sqlx::query(
-        "UPDATE outbox SET state = $2, part = CASE WHEN state = $4 THEN 0 ELSE part END,
+        "UPDATE outbox o SET state = $2, part = CASE WHEN state = $4 THEN 0 ELSE part END,
              doubtful = CASE WHEN state = $4 THEN FALSE ELSE doubtful END,
-             attempts = 0, due_at = $3, reason = NULL
+             attempts = 0, due_at = $3, reason = NULL,
+             lease = coalesce((SELECT l.id FROM lease l WHERE l.id = o.lease),
+                              (SELECT min(l.id) FROM lease l JOIN inbox i ON i.account = l.account
+                               WHERE i.id = coalesce(o.turn, o.id)),
+                              (SELECT min(l.id) FROM lease l), 0)
          WHERE id = $1 AND state IN (3, 4, 5)
          RETURNING id, conversation, turn, part, doubtful, due_at, created_at, body",
     )
@@ -150,9 +154,11 @@ async fn accept_anew(
 ) -> sqlx::Result<Operated> {
     let rows = sqlx::query(
         "INSERT INTO inbox (id, account, event, event_until, conversation, person, at, route,
-                            priority, shown, body)
+                            priority, shown, body, lease)
          SELECT $2 + w.place, i.account, NULL, $3, i.conversation, i.person, $3, i.route, i.priority,
-                FALSE, i.body
+                FALSE, i.body,
+                coalesce((SELECT l.id FROM lease l WHERE l.id = i.lease),
+                         (SELECT min(l.id) FROM lease l WHERE l.account = i.account), 0)
          FROM unnest($1::bigint[]) WITH ORDINALITY AS w (id, place) JOIN inbox i ON i.id = w.id
          RETURNING id, account, conversation, person, at, route, priority, body",
     )

@@ -8,6 +8,7 @@ mod columns;
 use std::{
     borrow::Cow,
     collections::{HashMap, HashSet},
+    sync::Arc,
 };
 
 use weirgate_sdk::{AccountName, ConversationKey, Cursor, Platform, UserKey};
@@ -37,6 +38,8 @@ pub struct Numbers<'a> {
     pub persons: HashMap<&'a UserKey, i64>,
     /// Those of them that had no number until now.
     pub new_persons: HashSet<i64>,
+    /// The leases that this process has, by the numbers of their accounts.
+    pub leases: Arc<HashMap<i64, i64>>,
 }
 
 /// The order of the statements of a wave. Operations on one row share a wave as long as this rises.
@@ -157,7 +160,8 @@ impl<'a, 'n> Planner<'a, 'n> {
         self.plan
     }
 
-    /// The plan of a batch; `None` if a key has no number, which would be a mistake of the caller.
+    /// The plan of a batch; `None` if a key has no number, or a message is accepted in the name of an account
+    /// of which this process has no lease: both would be mistakes of the caller.
     pub fn plan(mut self, batch: &'a [Write]) -> Option<Plan<'a>> {
         for write in batch {
             let outcome = self.operation(write)?;
@@ -247,6 +251,7 @@ impl<'a, 'n> Planner<'a, 'n> {
 
     fn accept(&mut self, account: i64, messages: &'a [Accept]) -> Option<Outcome> {
         let operation = self.plan.outcomes.len();
+        let lease = *self.numbers.leases.get(&account)?;
         let mut accepted = Vec::with_capacity(messages.len());
         for (index, message) in messages.iter().enumerate() {
             let person = *self.numbers.persons.get(&message.person)?;
@@ -264,6 +269,7 @@ impl<'a, 'n> Planner<'a, 'n> {
             wave_at(&mut self.plan.waves, wave).inbox.push(Inbox {
                 place: (operation, index),
                 row: own,
+                lease,
                 message,
             });
             accepted.push(own);
@@ -293,7 +299,7 @@ impl<'a, 'n> Planner<'a, 'n> {
         let rows = finish.members.iter().copied().chain([finish.turn]);
         let wave = self.wave(rows, Rank::Finish);
         for (id, reply) in ids.iter().zip(&finish.replies) {
-            wave.replies.push(*id, reply, finish.at);
+            wave.replies.push(*id, reply, Some(finish.turn), finish.at);
         }
         let ended = finish.members.iter().filter(|id| needs_end(finish, **id));
         for member in ended {
@@ -320,7 +326,8 @@ impl<'a, 'n> Planner<'a, 'n> {
                 .push(end.id, state, Some(end.reason), None, end.at);
         }
         for (id, notice) in ids.iter().zip(notices) {
-            wave.replies.push(*id, notice, at);
+            let about = ends.first().map(|end| end.id);
+            wave.replies.push(*id, notice, about, at);
         }
         ids
     }

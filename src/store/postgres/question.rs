@@ -34,7 +34,7 @@ async fn slice(
 pub async fn waiting(
     reader: &mut PgConnection,
     after: i64,
-    filter: WaitingFilter,
+    filter: &WaitingFilter,
     limit: usize,
 ) -> sqlx::Result<Slice<Waiting>> {
     let Some((after, last)) = slice(
@@ -56,6 +56,7 @@ pub async fn waiting(
            AND ($3::bigint IS NULL OR i.account = $3)
            AND ($4::bigint IS NULL OR i.conversation = $4)
            AND ($5::bigint IS NULL OR i.person = $5)
+           AND ($7::bigint[] IS NULL OR i.lease = ANY($7))
            AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.id = i.id)
            AND NOT EXISTS (SELECT 1 FROM ended e WHERE e.id = i.id)
          ORDER BY i.id LIMIT $6",
@@ -66,6 +67,7 @@ pub async fn waiting(
     .bind(filter.conversation)
     .bind(filter.person)
     .bind(rows_of(limit))
+    .bind(filter.leases.as_deref())
     .fetch_all(reader)
     .await?;
     Ok((rows.into_iter().map(row::waiting).collect(), Some(last)))
@@ -129,10 +131,11 @@ pub async fn sent_lately(
     Ok(row::sent(&rows))
 }
 
-/// Answers that are not sent, among the next slice of the outbox. `process` is this start of the gateway.
+/// Answers that are not sent, of all leases or of some, among the next slice of the outbox. `process` is this
+/// start of the gateway.
 pub async fn pending_replies(
     reader: &mut PgConnection,
-    process: i64,
+    (process, leases): (i64, Option<&[i64]>),
     after: i64,
     limit: usize,
 ) -> sqlx::Result<Slice<PendingReply>> {
@@ -150,11 +153,14 @@ pub async fn pending_replies(
     let rows: Vec<PendingRow> = sqlx::query_as(
         "SELECT id, conversation, turn, part::bigint, state::bigint, attempts::bigint, process, doubtful,
                 due_at, created_at, body
-         FROM outbox WHERE id > $1 AND id <= $2 AND state IN (0, 1, 3) ORDER BY id LIMIT $3",
+         FROM outbox WHERE id > $1 AND id <= $2 AND state IN (0, 1, 3)
+           AND ($4::bigint[] IS NULL OR lease = ANY($4))
+         ORDER BY id LIMIT $3",
     )
     .bind(after)
     .bind(last)
     .bind(rows_of(limit))
+    .bind(leases)
     .fetch_all(reader)
     .await?;
     let replies = rows

@@ -118,10 +118,10 @@ async fn insert<'a>(
     let shown: Vec<bool> = rows.iter().map(|row| row.message.shown).collect();
     let inserted: Vec<(i64,)> = sqlx::query_as(
         "INSERT INTO inbox (id, account, event, event_until, conversation, person, at, route,
-                            priority, shown, body)
+                            priority, shown, body, lease)
          SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[],
                               $6::bigint[], $7::bigint[], $8::smallint[], $9::smallint[],
-                              $10::boolean[], $11::text[])
+                              $10::boolean[], $11::text[], $12::bigint[])
          ON CONFLICT (account, event) DO NOTHING RETURNING id",
     )
     .bind(column(|row| row.row.id))
@@ -135,6 +135,7 @@ async fn insert<'a>(
     .bind(small(|row| i16::from(row.message.priority)))
     .bind(shown)
     .bind(bodies)
+    .bind(column(|row| row.lease))
     .fetch_all(connection)
     .await?;
     if inserted.len() == rows.len() {
@@ -224,12 +225,14 @@ async fn replies(
     }
     sqlx::query(
         "INSERT INTO outbox (id, conversation, turn, kind, state, part, attempts, process, due_at,
-                             created_at, shown, body)
+                             created_at, shown, body, lease)
          SELECT w.id, w.conversation, w.turn, $9, w.state, 0, 0, $10, w.due_at, w.created_at, w.shown,
-                w.body
+                w.body,
+                coalesce((SELECT i.lease FROM inbox i WHERE i.id = w.about),
+                         (SELECT min(l.id) FROM lease l WHERE l.process = $10), 0)
          FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::smallint[], $5::bigint[],
-                     $6::bigint[], $7::boolean[], $8::text[])
-              AS w (id, conversation, turn, state, due_at, created_at, shown, body)",
+                     $6::bigint[], $7::boolean[], $8::text[], $11::bigint[])
+              AS w (id, conversation, turn, state, due_at, created_at, shown, body, about)",
     )
     .bind(replies.ids)
     .bind(replies.conversations)
@@ -241,6 +244,7 @@ async fn replies(
     .bind(replies.bodies)
     .bind(small(code::MESSAGE))
     .bind(process)
+    .bind(replies.about)
     .execute(connection)
     .await
     .map(drop)

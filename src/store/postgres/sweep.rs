@@ -38,6 +38,7 @@ enum Stage {
     Audit,
     InboxFloor,
     OutboxFloor,
+    Leases,
 }
 
 impl Stage {
@@ -49,7 +50,8 @@ impl Stage {
             Self::History => Self::Audit,
             Self::Audit => Self::InboxFloor,
             Self::InboxFloor => Self::OutboxFloor,
-            Self::OutboxFloor => Self::Rest,
+            Self::OutboxFloor => Self::Leases,
+            Self::Leases => Self::Rest,
         }
     }
 }
@@ -115,6 +117,10 @@ impl Writer {
             Stage::OutboxFloor => {
                 self.own(async |connection| outbox_floor(connection).await)
                     .await?
+            }
+            Stage::Leases => {
+                self.forget_empty_leases().await?;
+                (true, 0)
             }
         };
         self.sweep.after = next;

@@ -4,16 +4,16 @@
 //! never looks into an operation. The thread has a runtime of its own: whoever is told of a commit runs
 //! there, and does not wait behind other tasks.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use tokio::{
     sync::{mpsc, oneshot},
     time::Instant,
 };
 
-use super::{OpenError, Options, connect::Address, writer::Writer};
+use super::{OpenError, Options, connect::Address, tenure::Tenure, writer::Writer};
 use crate::store::{
-    LastStop, StoreError, Write,
+    Held, StoreError, Wanted, Write,
     sqlite::{operation::weight, outcome::settle},
 };
 
@@ -34,8 +34,8 @@ type Reply<T> = oneshot::Sender<Result<T, StoreError>>;
 pub enum Job {
     /// An operation.
     Write(Write),
-    /// [`Writer::last_stop`].
-    LastStop(Reply<LastStop>),
+    /// [`Writer::hold`].
+    Hold(Vec<Wanted>, Reply<Held>),
     /// [`Writer::probe`].
     Probe(Reply<()>),
     /// [`Writer::sweep_all`].
@@ -54,7 +54,11 @@ pub type Known = (i64, [u8; 32]);
 
 impl Thread {
     /// Starts the thread and opens the store there.
-    pub async fn start(options: Options, address: Address) -> Result<(Self, Known), OpenError> {
+    pub async fn start(
+        options: Options,
+        address: Address,
+        tenure: Arc<Tenure>,
+    ) -> Result<(Self, Known), OpenError> {
         let (jobs, queue) = mpsc::channel(QUEUE);
         let (opened, open) = oneshot::channel();
         let failed = |address: String, reason: String| OpenError::Database { address, reason };
@@ -67,7 +71,7 @@ impl Thread {
             .name("store-writer".to_owned())
             .spawn(move || {
                 runtime.block_on(async {
-                    match Writer::open(&options, address).await {
+                    match Writer::open(&options, address, tenure).await {
                         Ok((writer, secret)) => {
                             let process = writer.process();
                             // Nobody waits if opening was given up; then the queue is closed too.
@@ -155,7 +159,7 @@ impl Queue {
         while let Some(job) = self.try_next() {
             match job {
                 Job::Write(write) => settle([(write, Err(failed()))]),
-                Job::LastStop(reply) => answer(reply, Err(failed())),
+                Job::Hold(_, reply) => answer(reply, Err(failed())),
                 Job::Probe(reply) | Job::Sweep(reply) => answer(reply, Err(failed())),
                 Job::Close(reply) => {
                     self.held = Some(Job::Close(reply));
@@ -194,7 +198,7 @@ async fn serve(mut writer: Writer, mut queue: Queue) {
                 let batch = queue.gather(first);
                 writer.run(batch, &mut |error| queue.fail(error)).await;
             }
-            Some(Job::LastStop(reply)) => answer(reply, writer.last_stop().await),
+            Some(Job::Hold(wanted, reply)) => answer(reply, writer.hold(&wanted).await),
             Some(Job::Probe(reply)) => answer(reply, writer.probe().await),
             Some(Job::Sweep(reply)) => answer(reply, writer.sweep_all().await),
             Some(Job::Close(reply)) => {

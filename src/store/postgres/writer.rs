@@ -4,24 +4,32 @@
 //! Owns the writing connection and the name caches. It takes what is there and commits at once; it never
 //! waits for more to come, and never tells a caller that nothing was changed unless that is so.
 
-use std::time::{Duration, Instant};
+mod own;
 
-use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Row as _, postgres::PgRow};
+use std::{
+    collections::HashMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use sqlx::{Connection as _, PgConnection};
 
 use super::{
     Options,
     connect::{Address, CONNECT, within},
     error::{Meaning, OpenError, meaning},
+    lease::Holding,
     names::Names,
     operate,
     plan::{Planner, ids},
-    session::{Session, Taken},
+    session::{self, Session, Taken},
     statement,
     sweep::Sweep,
+    tenure::Tenure,
 };
 use crate::{
     store::{
-        LastStop, StoreError, Write,
+        StoreError, Write,
         config::Retention,
         failpoint::{Moment, around},
         sqlite::outcome::{Outcome, settle},
@@ -59,7 +67,16 @@ pub struct Writer {
     commits: i64,
     away: bool,
     fenced: bool,
-    last_stop: Option<LastStop>,
+    /// The number of this process's last transaction among those of all.
+    writes: Option<i64>,
+    tenure: Arc<Tenure>,
+    /// Everything that this process holds, in the order in which it was taken.
+    holdings: Vec<Holding>,
+    /// Of that, the lease of each account, by number; `None` for a process that only looks.
+    pub(super) leases: Option<Arc<HashMap<i64, i64>>>,
+    /// When the database was last known to have heard this process, and when that was too long ago.
+    heard_at: Option<Instant>,
+    late_at: Option<Instant>,
     pub(super) now: fn() -> i64,
     pub(super) retention: Retention,
     pub(super) sweep: Sweep,
@@ -67,7 +84,11 @@ pub struct Writer {
 
 impl Writer {
     /// Opens the database, brings its schema up to date, and enters this start of the gateway.
-    pub async fn open(options: &Options, address: Address) -> Result<(Self, [u8; 32]), OpenError> {
+    pub async fn open(
+        options: &Options,
+        address: Address,
+        tenure: Arc<Tenure>,
+    ) -> Result<(Self, [u8; 32]), OpenError> {
         let unreachable = |error: sqlx::Error| OpenError::Unreachable {
             address: address.to_string(),
             reason: error.to_string(),
@@ -82,7 +103,12 @@ impl Writer {
             commits: 0,
             away: false,
             fenced: false,
-            last_stop: None,
+            writes: None,
+            tenure,
+            holdings: Vec::new(),
+            leases: None,
+            heard_at: None,
+            late_at: None,
             now: options.now,
             retention: options.retention,
             sweep: Sweep::default(),
@@ -163,15 +189,16 @@ impl Writer {
             return Err(Failure::Lost("not connected".to_owned()));
         };
         let number = self.commits + 1;
-        let work = transact(
-            connection,
-            &mut self.names,
-            batch,
-            (self.session.process, number, (self.now)()),
-        );
+        let context = Context {
+            process: self.session.process,
+            number,
+            now: (self.now)(),
+            leases: self.leases.clone().unwrap_or_default(),
+        };
+        let work = transact(connection, &mut self.names, batch, context);
         let done = tokio::time::timeout(TRANSACTION, work).await;
-        let outcomes = match done {
-            Ok(Ok(Some(outcomes))) => outcomes,
+        let (outcomes, writes) = match done {
+            Ok(Ok(Some(done))) => done,
             Ok(Ok(None)) => return Err(self.fence()),
             Ok(Err(error)) => return Err(self.undo(&error).await),
             Err(_) => {
@@ -183,15 +210,36 @@ impl Writer {
         match within(TRANSACTION, execute(self.connection.as_mut(), "COMMIT")).await {
             Ok(()) => {
                 self.commits = number;
+                self.wrote(writes);
+                self.heard(started);
                 pass(batch, Moment::After);
                 metrics::journal_commit(started.elapsed(), &by_kind(batch));
                 Ok(outcomes)
             }
             Err(error) if meaning(&error) == Meaning::Connection => {
                 self.disconnect();
+                // Whether others have written meanwhile is not known either.
+                self.writes = None;
+                self.tenure.another_wrote();
                 Err(Failure::Unknown(outcomes, error.to_string()))
             }
             Err(error) => Err(self.undo(&error).await),
+        }
+    }
+
+    /// Notices that others have written since the last transaction of this process.
+    fn wrote(&mut self, writes: i64) {
+        let last = self.writes.replace(writes);
+        if last.is_none_or(|last| last + 1 != writes) {
+            self.tenure.another_wrote();
+        }
+    }
+
+    /// The database has heard a word that was begun at this time.
+    fn heard(&mut self, at: Instant) {
+        self.heard_at = Some(Instant::now());
+        if self.leases.is_some() {
+            self.tenure.heard(at);
         }
     }
 
@@ -222,7 +270,7 @@ impl Writer {
         if !self.fenced {
             tracing::error!(
                 database = %self.address,
-                "another process has taken over the database: nothing more is written"
+                "another process has taken over: nothing more is written"
             );
         }
         self.fenced = true;
@@ -299,78 +347,12 @@ impl Writer {
         }
     }
 
-    /// Does something that may be done again, in a transaction of its own in which no other process writes.
-    pub(super) async fn own<T>(
-        &mut self,
-        work: impl AsyncFn(&mut PgConnection) -> sqlx::Result<T>,
-    ) -> Result<T, StoreError> {
-        let mut again = true;
-        loop {
-            let was_connected = self.connection.is_some();
-            match self.own_once(&work).await {
-                Err(Failure::Lost(_)) if again && was_connected => again = false,
-                Ok(value) => return Ok(value),
-                Err(Failure::Fenced) => return Err(StoreError::Fenced),
-                Err(
-                    Failure::Refused(error, _) | Failure::Lost(error) | Failure::Unknown(_, error),
-                ) => return Err(StoreError::Database(error)),
-            }
-        }
-    }
-
-    async fn own_once<T>(
-        &mut self,
-        work: &impl AsyncFn(&mut PgConnection) -> sqlx::Result<T>,
-    ) -> Result<T, Failure> {
-        self.connect().await?;
-        let process = self.session.process;
-        let Some(connection) = self.connection.as_mut() else {
-            return Err(Failure::Lost("not connected".to_owned()));
-        };
-        let done = within(TRANSACTION, async {
-            connection.begin_held(process).await?;
-            let value = work(&mut *connection).await?;
-            execute(Some(connection), "COMMIT").await?;
-            Ok(value)
-        });
-        match done.await {
-            Ok(value) => Ok(value),
-            Err(error) => Err(self.undo(&error).await),
-        }
-    }
-
-    /// How the last process ended. The first call marks the store as in use.
-    pub async fn last_stop(&mut self) -> Result<LastStop, StoreError> {
-        if let Some(known) = self.last_stop {
-            return Ok(known);
-        }
-        let process = self.session.process;
-        let stop = self
-            .own(async |connection| super::session::mark_in_use(connection, process).await)
-            .await?;
-        self.last_stop = Some(stop);
-        Ok(stop)
-    }
-
-    /// Writes one small value.
-    pub async fn probe(&mut self) -> Result<(), StoreError> {
-        let now = (self.now)();
-        self.own(async |connection| {
-            sqlx::query("UPDATE journal SET probed_at = $1")
-                .bind(now)
-                .execute(connection)
-                .await
-                .map(drop)
-        })
-        .await
-    }
-
     /// Marks the stop as clean, if the store was in use, and leaves.
     pub async fn close(mut self) {
-        if self.last_stop.is_some() {
+        if self.leases.is_some() {
             let process = self.session.process;
             let marked = self
-                .own(async |connection| super::session::mark_clean(connection, process).await)
+                .own(async |connection| session::mark_clean(connection, process).await)
                 .await;
             if let Err(error) = marked {
                 tracing::warn!(%error, "the store was not closed cleanly");
@@ -383,37 +365,47 @@ impl Writer {
     }
 }
 
-/// The statements of a group, up to the commit; `None` if this process may not write any more.
+/// Under what a group is written.
+struct Context {
+    /// This start of the gateway.
+    process: i64,
+    /// The number of the commit.
+    number: i64,
+    /// The time, in milliseconds since 1970.
+    now: i64,
+    /// The lease of each account, by number.
+    leases: Arc<HashMap<i64, i64>>,
+}
+
+/// The statements of a group, up to the commit, and the number of the transaction among those of all processes;
+/// `None` if this process may not write any more.
 async fn transact(
     connection: &mut PgConnection,
     names: &mut Names,
     batch: &[Write],
-    (process, number, now): (i64, i64, i64),
-) -> sqlx::Result<Option<Vec<Outcome>>> {
+    context: Context,
+) -> sqlx::Result<Option<(Vec<Outcome>, i64)>> {
+    let Context {
+        process,
+        number,
+        now,
+        leases,
+    } = context;
     let needed: usize = batch.iter().map(ids).sum();
     let needed = i64::try_from(needed).unwrap_or(i64::MAX);
-    // One message to the server instead of two; there is nothing in it but numbers.
-    let begin = format!(
-        "BEGIN ISOLATION LEVEL READ COMMITTED;
-         WITH mine AS (UPDATE process SET commits = {number} WHERE id = {process} RETURNING id)
-         UPDATE journal SET last_id = last_id + {needed} FROM mine
-         RETURNING last_id - {needed}, outbox_floor"
-    );
-    let row: Option<PgRow> = sqlx::raw_sql(AssertSqlSafe(begin))
-        .fetch_optional(&mut *connection)
-        .await?;
-    let Some(row) = row else {
+    let Some(begun) = session::begin(&mut *connection, (process, number), needed).await? else {
         return Ok(None);
     };
-    let (last_id, floor): (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
+    let floor = begun.outbox_floor;
     if let [Write::Operate(operate, _)] = batch {
         let operated = operate::run(connection, operate, floor).await?;
-        return Ok(Some(vec![Outcome::Operated(operated)]));
+        return Ok(Some((vec![Outcome::Operated(operated)], begun.writes)));
     }
-    let numbers = names.numbers(&mut *connection, batch).await?;
-    let plan = Planner::new(&numbers, last_id, now)
+    let mut numbers = names.numbers(&mut *connection, batch).await?;
+    numbers.leases = leases;
+    let plan = Planner::new(&numbers, begun.last_id, now)
         .plan(batch)
-        .ok_or_else(|| sqlx::Error::Encode("a key without a number".into()))?;
+        .ok_or_else(|| sqlx::Error::Encode("a key without a number, or without a lease".into()))?;
     if let Some(lowest) = plan.lowest_reply
         && lowest <= floor
     {
@@ -423,25 +415,8 @@ async fn transact(
             .execute(&mut *connection)
             .await?;
     }
-    statement::run(connection, plan, process).await.map(Some)
-}
-
-/// Beginning a transaction in which no other process writes.
-trait Held {
-    async fn begin_held(&mut self, process: i64) -> sqlx::Result<()>;
-}
-
-impl Held for PgConnection {
-    async fn begin_held(&mut self, process: i64) -> sqlx::Result<()> {
-        execute(Some(self), "BEGIN ISOLATION LEVEL READ COMMITTED").await?;
-        sqlx::query(
-            "SELECT 1 FROM journal WHERE EXISTS (SELECT 1 FROM process WHERE id = $1) FOR UPDATE",
-        )
-        .bind(process)
-        .fetch_one(self)
-        .await
-        .map(drop)
-    }
+    let outcomes = statement::run(connection, plan, process).await?;
+    Ok(Some((outcomes, begun.writes)))
 }
 
 async fn execute(connection: Option<&mut PgConnection>, sql: &'static str) -> sqlx::Result<()> {

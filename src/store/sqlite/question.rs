@@ -19,7 +19,7 @@ const THREADS: i64 = 500;
 pub async fn waiting(
     reader: &mut SqliteConnection,
     after: i64,
-    filter: WaitingFilter,
+    filter: &WaitingFilter,
     limit: usize,
 ) -> sqlx::Result<Slice<Waiting>> {
     let (last,): (Option<i64>,) = sqlx::query_as(

@@ -126,6 +126,10 @@ metrics! {
         "1 while the account is connected to its platform, else 0.";
     AdapterChanges = "weirgate_adapter_state_changes_total", Kind::Counter, ["platform", "account", "state"],
         "Changes of an account's connection, by what it changed to.";
+    LeasesHeld = "weirgate_leases_held", Kind::Gauge, [],
+        "Accounts for which this process receives and sends now.";
+    LeasesTaken = "weirgate_leases_taken_total", Kind::Counter, ["outcome"],
+        "Accounts that this process took: for the first time (first), after another process had stopped (clean), or after one was lost (unclean).";
     Redactions = "weirgate_redactions_total", Kind::Counter, [],
         "Places where a secret of the configuration was replaced in something that goes out.";
     ConfigReloads = "weirgate_config_reloads_total", Kind::Counter, ["outcome"],

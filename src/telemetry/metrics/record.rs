@@ -40,6 +40,16 @@ pub fn adapter_state(
     }
 }
 
+/// An account was taken; `before` says how the process ended that had it.
+pub fn lease_taken(before: &'static str) {
+    count(Metric::LeasesTaken, &[before], 1);
+}
+
+/// How many accounts this process has.
+pub fn leases_held(accounts: usize) {
+    gauge(Metric::LeasesHeld, &[], accounts as f64);
+}
+
 /// How many messages wait in a lane, by its index. An unknown lane is not shown.
 pub fn queue_depth(lane: usize, waiting: usize) {
     if let Some(name) = LANES.get(lane) {

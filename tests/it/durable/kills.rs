@@ -27,6 +27,9 @@ const LOOK: Duration = Duration::from_millis(5);
 const LOOKS: usize = 60;
 const USERS: u64 = 100;
 const KILLS: usize = 10;
+const KILLS_OF_TWO: usize = 4;
+/// How long an account may be without a process.
+const TAKEOVER: Duration = Duration::from_secs(10);
 
 /// One message on its way.
 struct Message {
@@ -96,19 +99,48 @@ impl Run {
 
     async fn kill(&self, gateway: &mut Gateway, fake: &FakeOneBot, mut random: Random) {
         for _ in 0..KILLS {
-            let pause = random.within(0, if long() { 2_500 } else { 1_000 });
-            tokio::time::sleep(Duration::from_millis(pause)).await;
-            let (killed, grace) = (Instant::now(), self.grace());
-            gateway.kill().await;
-            assert!(fake.connection_is(false, LIMIT).await);
-            let gone = Instant::now();
-            self.gaps.borrow_mut().push(Gap {
-                killed,
-                gone,
-                grace,
-            });
+            self.kill_once(gateway, fake, &mut random).await;
             gateway.up().await;
             assert!(fake.connection_is(true, LIMIT).await);
+        }
+    }
+
+    /// Kills at a random moment; says when that was.
+    async fn kill_once(
+        &self,
+        gateway: &mut Gateway,
+        fake: &FakeOneBot,
+        random: &mut Random,
+    ) -> Instant {
+        let pause = random.within(0, if long() { 2_500 } else { 1_000 });
+        tokio::time::sleep(Duration::from_millis(pause)).await;
+        let (killed, grace) = (Instant::now(), self.grace());
+        gateway.kill().await;
+        assert!(fake.connection_is(false, LIMIT).await);
+        let gone = Instant::now();
+        self.gaps.borrow_mut().push(Gap {
+            killed,
+            gone,
+            grace,
+        });
+        killed
+    }
+
+    /// Kills the process that has the account, again and again; the other takes over.
+    async fn kill_in_turn(&self, both: &mut [Gateway; 2], fake: &FakeOneBot, mut random: Random) {
+        for kill in 0..KILLS_OF_TWO {
+            let [one, other] = both;
+            let (holder, heir) = if kill % 2 == 0 {
+                (one, other)
+            } else {
+                (other, one)
+            };
+            assert_eq!(heir.account("qq/main").await, "standby");
+            let killed = self.kill_once(holder, fake, &mut random).await;
+            assert!(fake.connection_is(true, LIMIT).await, "{}", heir.log());
+            let gap = killed.elapsed();
+            assert!(gap < TAKEOVER, "{gap:?}: {}", heir.log());
+            holder.up().await;
         }
     }
 
@@ -279,9 +311,8 @@ fn runnable() -> usize {
         .unwrap_or(0)
 }
 
-async fn every_message_survives_ten_kills_and_is_answered_in_order(on: Engine) {
-    let seed = seed("kills");
-    let model = FakeModel::start_with(|text| {
+async fn model() -> FakeModel {
+    FakeModel::start_with(|text| {
         let numbers: Vec<&str> = text
             .lines()
             .filter_map(|line| line.split(' ').nth(1))
@@ -289,58 +320,105 @@ async fn every_message_survives_ten_kills_and_is_answered_in_order(on: Engine) {
         let delay = Duration::from_millis(if long() { 400 } else { 150 });
         Script::answer(&format!("got {}", numbers.join(" "))).before_headers(delay)
     })
-    .await;
-    let changes = json!({ "platforms": { "webchat": null } });
-    let mut gateway = Gateway::prepare_on(on, &model, changes).await;
-    gateway.up().await;
-    let fake = gateway.onebot().await;
-    let messages = 2_000;
-    let run = Run::default();
-    let work = async {
-        tokio::join!(
-            run.write(&fake, messages, Random(seed)),
-            run.kill(&mut gateway, &fake, Random(seed ^ 1)),
-        );
+    .await
+}
+
+impl Run {
+    /// Waits until everything is answered.
+    async fn settle(&self, gateway: &Gateway) {
         let started = Instant::now();
-        while (!run.missing().is_empty() || !run.forgotten(&gateway).await.is_empty())
+        while (!self.missing().is_empty() || !self.forgotten(gateway).await.is_empty())
             && started.elapsed() < 2 * LIMIT
         {
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
+    }
+
+    /// Stops the gateway, and sees what it still says.
+    async fn stop(&self, gateway: &mut Gateway) {
         let status = gateway.term().await;
         assert_eq!(status.code(), Some(0), "{}", gateway.log());
         tokio::time::sleep(Duration::from_millis(200)).await;
-        run.done.set(true);
+        self.done.set(true);
+    }
+
+    async fn judge(&self, gateway: &Gateway) {
+        let forgotten = self.forgotten(gateway).await;
+        assert!(
+            forgotten.is_empty(),
+            "accepted and not answered: {forgotten:?}: {}",
+            gateway.log()
+        );
+        let missing = self.missing();
+        assert!(
+            missing.is_empty(),
+            "not answered: {missing:?}: {}",
+            gateway.log()
+        );
+        let repeats = self.check();
+        let sent = self.sent.borrow().len();
+        let answers = self.answers.borrow().len();
+        let lost = self.lost();
+        let oldest = lost
+            .iter()
+            .map(|(_, _, age, _)| *age)
+            .max()
+            .unwrap_or_default();
+        let gaps = self.gaps.borrow();
+        let graces: Vec<Duration> = gaps.iter().map(|gap| gap.grace).collect();
+        report(&format!(
+            "kills: {sent} messages, {answers} answers, {repeats} of them repeated after a kill; {} lost on \
+             their way, the oldest {oldest:?} before a kill ({graces:?} were allowed)",
+            lost.len(),
+        ));
+    }
+}
+
+async fn every_message_survives_ten_kills_and_is_answered_in_order(on: Engine) {
+    let seed = seed("kills");
+    let model = model().await;
+    let changes = json!({ "platforms": { "webchat": null } });
+    let mut gateway = Gateway::prepare_on(on, &model, changes).await;
+    gateway.up().await;
+    let fake = gateway.onebot().await;
+    let run = Run::default();
+    let work = async {
+        tokio::join!(
+            run.write(&fake, 2_000, Random(seed)),
+            run.kill(&mut gateway, &fake, Random(seed ^ 1)),
+        );
+        run.settle(&gateway).await;
+        run.stop(&mut gateway).await;
     };
     tokio::join!(work, run.collect(&fake), run.watch());
-    let forgotten = run.forgotten(&gateway).await;
-    assert!(
-        forgotten.is_empty(),
-        "accepted and not answered: {forgotten:?}: {}",
-        gateway.log()
-    );
-    let missing = run.missing();
-    assert!(
-        missing.is_empty(),
-        "not answered: {missing:?}: {}",
-        gateway.log()
-    );
-    let repeats = run.check();
-    let sent = run.sent.borrow().len();
-    let answers = run.answers.borrow().len();
-    let lost = run.lost();
-    let oldest = lost
-        .iter()
-        .map(|(_, _, age, _)| *age)
-        .max()
-        .unwrap_or_default();
-    let gaps = run.gaps.borrow();
-    let graces: Vec<Duration> = gaps.iter().map(|gap| gap.grace).collect();
-    report(&format!(
-        "kills: {sent} messages, {answers} answers, {repeats} of them repeated after a kill; {} lost on \
-         their way, the oldest {oldest:?} before a kill ({graces:?} were allowed)",
-        lost.len(),
-    ));
+    run.judge(&gateway).await;
+}
+
+#[tokio::test]
+async fn every_message_survives_kills_of_one_of_two_processes_and_is_answered_in_order() {
+    let seed = seed("kills of two");
+    let model = model().await;
+    let changes = json!({ "platforms": { "webchat": null } });
+    let mut first = Gateway::prepare_on(Engine::Postgres, &model, changes.clone()).await;
+    first.up().await;
+    let fake = first.onebot().await;
+    let mut second = Gateway::beside(&first, false, &model, changes);
+    second.up().await;
+    let mut both = [first, second];
+    let run = Run::default();
+    let work = async {
+        tokio::join!(
+            run.write(&fake, 1_500, Random(seed)),
+            run.kill_in_turn(&mut both, &fake, Random(seed ^ 1)),
+        );
+        let [first, second] = &mut both;
+        run.settle(first).await;
+        // It is the standby of the other.
+        run.stop(second).await;
+        run.stop(first).await;
+    };
+    tokio::join!(work, run.collect(&fake), run.watch());
+    run.judge(&both[0]).await;
 }
 
 suite!(every_message_survives_ten_kills_and_is_answered_in_order);

@@ -204,6 +204,16 @@ async fn complete(client: &mut WebChatClient, page: &mut Page, said: u64) {
     }
 }
 
+/// A model that answers in pieces.
+async fn model() -> FakeModel {
+    FakeModel::start_with(|text| {
+        let script = Script::answer(&format!("An answer in some words to {text}."));
+        let (first, between) = (Duration::from_millis(20), Duration::from_millis(15));
+        script.first(first).between(between)
+    })
+    .await
+}
+
 /// No question is in the history that the model got last more than once.
 fn asked_once(model: &FakeModel, said: u64) {
     let requests = model.requests();
@@ -226,12 +236,7 @@ fn asked_once(model: &FakeModel, said: u64) {
 async fn what_a_visitor_said_is_answered_once_over_kills(on: Engine) {
     let seed = seed("web chat");
     let mut random = Random(seed);
-    let model = FakeModel::start_with(|text| {
-        let script = Script::answer(&format!("An answer in some words to {text}."));
-        let (first, between) = (Duration::from_millis(20), Duration::from_millis(15));
-        script.first(first).between(between)
-    })
-    .await;
+    let model = model().await;
     let changes = json!({ "platforms": { "qq": null } });
     let mut gateway = Gateway::prepare_on(on, &model, changes).await;
     gateway.up().await;
@@ -266,6 +271,36 @@ async fn what_a_visitor_said_is_answered_once_over_kills(on: Engine) {
         !newest.is_empty() && shown.ends_with(&newest),
         "{newest:?} in {shown:?}"
     );
+}
+
+#[tokio::test]
+async fn what_a_visitor_said_is_answered_once_when_he_goes_from_process_to_process() {
+    let seed = seed("web chat of two");
+    let mut random = Random(seed);
+    let model = model().await;
+    let changes = json!({ "platforms": { "qq": null } });
+    let mut first = Gateway::prepare_on(Engine::Postgres, &model, changes.clone()).await;
+    first.up().await;
+    let mut second = Gateway::beside(&first, false, &model, changes);
+    second.up().await;
+    let mut page = Page::default();
+    let mut client = WebChatClient::connect(first.http()).await;
+    page.see(&client.enter(None).await);
+    let mut said = 0;
+    let (mut here, mut there) = (&mut first, &mut second);
+    for round in 1..=if long() { 20 } else { 4 } {
+        say(&mut client, &mut page, &mut said, &mut random).await;
+        here.kill().await;
+        let gone = !read(&mut client, &mut page, LIMIT).await;
+        assert!(gone, "the connection outlives the process");
+        client = come_back(there, &mut page, &client).await;
+        here.up().await;
+        std::mem::swap(&mut here, &mut there);
+        if round % 2 == 0 {
+            complete(&mut client, &mut page, said).await;
+        }
+    }
+    asked_once(&model, said);
 }
 
 #[tokio::test]

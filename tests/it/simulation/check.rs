@@ -259,7 +259,9 @@ fn fates(world: &World, figures: &mut Figures) {
     }
     figures.turns = turns.len();
     notices(world, untold);
-    let left = runtime.block_on(store.pending_replies(0, 10_000)).unwrap();
+    let left = runtime
+        .block_on(store.pending_replies(None, 0, 10_000))
+        .unwrap();
     let left: Vec<i64> = left
         .iter()
         .filter(|row| !row.unknown)

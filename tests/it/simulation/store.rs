@@ -14,8 +14,8 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 use weirgate::store::{
-    Accepted, FailedMessage, Fate, History, HistoryScope, LastStop, Page, PendingReply, Place,
-    Receipt, ReplyFilter, Shown, Store, StoreError, StoredReply, Then, Waiting, WaitingFilter,
+    Accepted, FailedMessage, Fate, Held, History, HistoryScope, Page, PendingReply, Place, Receipt,
+    ReplyFilter, Shown, Store, StoreError, StoredReply, Then, Waiting, WaitingFilter, Wanted,
     Write,
 };
 use weirgate_sdk::{AccountName, ConversationKey, Cursor, Platform, ThreadId, UserKey};
@@ -287,8 +287,20 @@ impl Store for FaultyStore {
         self.inner.try_write(self.watched(write, false))
     }
 
-    async fn last_stop(&self) -> Result<LastStop, StoreError> {
-        self.inner.last_stop().await
+    async fn hold(&self, wanted: &[Wanted]) -> Result<Held, StoreError> {
+        self.inner.hold(wanted).await
+    }
+
+    fn adopt(&self, leases: &[i64]) {
+        self.inner.adopt(leases);
+    }
+
+    fn in_force(&self) -> bool {
+        self.inner.in_force()
+    }
+
+    fn others(&self) -> u64 {
+        self.inner.others()
     }
 
     async fn waiting(
@@ -314,10 +326,11 @@ impl Store for FaultyStore {
 
     async fn pending_replies(
         &self,
+        leases: Option<&[i64]>,
         after: i64,
         limit: usize,
     ) -> Result<Vec<PendingReply>, StoreError> {
-        self.inner.pending_replies(after, limit).await
+        self.inner.pending_replies(leases, after, limit).await
     }
 
     async fn conversation(&self, id: i64) -> Result<Option<ConversationKey>, StoreError> {

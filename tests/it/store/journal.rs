@@ -56,9 +56,10 @@ async fn waiting_messages_come_in_pages_and_by_filter(on: Engine) {
         conversation: Some(accepted[1].conversation),
         person: Some(accepted[0].person),
         account: Some(accepted[0].account),
+        ..WaitingFilter::default()
     };
     let ids: Vec<i64> = store
-        .waiting(0, filter, 100)
+        .waiting(0, filter.clone(), 100)
         .await
         .unwrap()
         .iter()
@@ -146,7 +147,7 @@ async fn a_finished_turn_ends_all_its_messages(on: Engine) {
     bed.finish(finish(&ids[3..])).await.unwrap();
     assert_eq!(bed.waiting_ids().await, [] as [i64; 0]);
 
-    let pending = bed.store().pending_replies(0, 10).await.unwrap();
+    let pending = bed.store().pending_replies(None, 0, 10).await.unwrap();
     let seen: Vec<_> = pending
         .iter()
         .map(|reply| (reply.id, reply.turn, &*reply.body))
@@ -167,7 +168,14 @@ async fn a_turn_ends_once(on: Engine) {
     turn.replies = vec![reply(id, "one")];
     bed.finish(turn.clone()).await.unwrap();
     bed.finish(turn).await.unwrap_err();
-    assert_eq!(bed.store().pending_replies(0, 10).await.unwrap().len(), 1);
+    assert_eq!(
+        bed.store()
+            .pending_replies(None, 0, 10)
+            .await
+            .unwrap()
+            .len(),
+        1
+    );
 }
 
 async fn an_answer_goes_from_part_to_part_until_it_is_sent(on: Engine) {
@@ -178,7 +186,7 @@ async fn an_answer_goes_from_part_to_part_until_it_is_sent(on: Engine) {
     turn.replies[0].due_at = NOW + 5;
     bed.finish(turn).await.unwrap();
     let store = bed.store();
-    let pending = store.pending_replies(0, 10).await.unwrap().remove(0);
+    let pending = store.pending_replies(None, 0, 10).await.unwrap().remove(0);
     assert_eq!(
         (pending.part, pending.due_at, pending.created_at),
         (0, NOW + 5, NOW)
@@ -186,7 +194,7 @@ async fn an_answer_goes_from_part_to_part_until_it_is_sent(on: Engine) {
 
     bed.intent(id, 0).await;
     bed.receipt(id, 0, sent("m1", false)).await;
-    let pending = store.pending_replies(0, 10).await.unwrap().remove(0);
+    let pending = store.pending_replies(None, 0, 10).await.unwrap().remove(0);
     assert_eq!(
         (pending.part, pending.in_doubt, pending.unknown),
         (1, false, false)
@@ -198,7 +206,7 @@ async fn an_answer_goes_from_part_to_part_until_it_is_sent(on: Engine) {
         reason: "flood",
     };
     bed.receipt(id, 1, retry).await;
-    let pending = store.pending_replies(0, 10).await.unwrap().remove(0);
+    let pending = store.pending_replies(None, 0, 10).await.unwrap().remove(0);
     assert_eq!(
         (pending.part, pending.due_at, pending.attempts),
         (1, NOW + 700, 0)
@@ -206,7 +214,7 @@ async fn an_answer_goes_from_part_to_part_until_it_is_sent(on: Engine) {
 
     bed.intent(id, 1).await;
     bed.receipt(id, 1, sent("m2", true)).await;
-    assert_eq!(store.pending_replies(0, 10).await.unwrap(), []);
+    assert_eq!(store.pending_replies(None, 0, 10).await.unwrap(), []);
 }
 
 async fn an_unknown_answer_is_held_and_a_lost_one_is_over(on: Engine) {
@@ -228,7 +236,7 @@ async fn an_unknown_answer_is_held_and_a_lost_one_is_over(on: Engine) {
         .await;
     bed.receipt(ids[2], 0, ReceiptOutcome::Expired { reason: "too_old" })
         .await;
-    let pending = bed.store().pending_replies(0, 10).await.unwrap();
+    let pending = bed.store().pending_replies(None, 0, 10).await.unwrap();
     assert_eq!(pending.len(), 1);
     assert!(pending[0].id == ids[0] && pending[0].unknown && !pending[0].in_doubt);
 }
@@ -245,7 +253,7 @@ async fn messages_end_without_a_turn_and_with_a_notice(on: Engine) {
     notice.turn = None;
     let notices = bed.end(&ids[..2], EndState::Dropped, vec![notice]).await;
     assert_eq!(bed.waiting_ids().await, [ids[2]]);
-    let pending = bed.store().pending_replies(0, 10).await.unwrap();
+    let pending = bed.store().pending_replies(None, 0, 10).await.unwrap();
     assert_eq!((pending[0].id, pending[0].turn), (notices[0], None));
 
     bed.end(&[ids[0], 999_999], EndState::Recalled, Vec::new())
@@ -381,7 +389,6 @@ async fn a_continuation_that_panics_does_not_stop_the_writer(on: Engine) {
 
 async fn what_is_handed_in_before_the_close_is_written_and_the_rest_refused(on: Engine) {
     let mut bed = Bed::new(on).await;
-    bed.store().last_stop().await.unwrap();
     let store = bed.store();
     for number in 0..100 {
         let write = Write::Accept {
@@ -408,7 +415,7 @@ async fn what_is_handed_in_before_the_close_is_written_and_the_rest_refused(on: 
     store.close().await;
     drop(store);
     bed.restart().await;
-    assert_eq!(bed.store().last_stop().await.unwrap(), LastStop::Clean);
+    assert_eq!(bed.before, LastStop::Clean);
     assert_eq!(bed.waiting().await.len(), 100);
 }
 

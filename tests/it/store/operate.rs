@@ -64,7 +64,7 @@ async fn failed(bed: &Bed) -> Vec<i64> {
 }
 
 async fn pending(bed: &Bed) -> Vec<(i64, u32)> {
-    let pending = bed.store().pending_replies(0, 100).await.unwrap();
+    let pending = bed.store().pending_replies(None, 0, 100).await.unwrap();
     let ready = pending.iter().filter(|reply| !reply.unknown);
     ready.map(|reply| (reply.id, reply.part)).collect()
 }

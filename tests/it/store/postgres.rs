@@ -11,7 +11,7 @@ use weirgate::store::{
     postgres::{OpenError, PostgresStore},
 };
 
-use super::{Bed, Engine, NOW, finish, message, person, reply, server_options};
+use super::{Bed, Engine, NOW, finish, hold, message, person, reply, server_options};
 use crate::postgres::{
     Schema,
     proxy::{Mode, Proxy},
@@ -22,7 +22,8 @@ async fn behind_proxy() -> (Schema, Proxy, Arc<dyn Store>) {
     let schema = Schema::new().await;
     let proxy = Proxy::start(schema.address()).await;
     let options = server_options(schema.url_at(proxy.address()));
-    let store = PostgresStore::open(options).await.unwrap();
+    let store: Arc<dyn Store> = PostgresStore::open(options).await.unwrap();
+    hold(&store).await;
     (schema, proxy, store)
 }
 
@@ -138,7 +139,7 @@ async fn what_one_batch_says_of_one_message_happens_in_its_order() {
     }
     store.healthy().await.unwrap();
     assert_eq!(*attempts.lock().unwrap(), [1, 2, 3]);
-    let pending = store.pending_replies(0, 10).await.unwrap();
+    let pending = store.pending_replies(None, 0, 10).await.unwrap();
     assert_eq!(pending.len(), 1, "the first answer is sent");
     assert!(pending[0].id > id);
     let sent = format!("SELECT message FROM outbox WHERE id = {id}");
@@ -180,7 +181,7 @@ async fn a_commit_whose_answer_is_lost_is_told_as_what_it_was() {
     let ids = commit(&store, |then| Write::Finish(Arc::new(turn), then)).await;
     assert_eq!(ids.unwrap(), [id]);
     assert_eq!(proxy.mode(), Mode::Open, "the connection was broken");
-    assert_eq!(store.pending_replies(0, 10).await.unwrap().len(), 1);
+    assert_eq!(store.pending_replies(None, 0, 10).await.unwrap().len(), 1);
 }
 
 #[tokio::test]
@@ -243,13 +244,26 @@ async fn a_question_is_limited_in_time() {
 }
 
 #[tokio::test]
-async fn a_schema_has_one_process_at_a_time() {
-    let bed = Bed::new(Engine::Postgres).await;
-    let error = refused(bed.schema().url()).await;
-    assert!(matches!(error, OpenError::InUse { .. }), "{error}");
+async fn a_tool_is_refused_while_a_gateway_is_at_work_and_writes_nothing_beside_one() {
+    let mut bed = Bed::new(Engine::Postgres).await;
+    let id = bed.accept(vec![message("a")]).await[0].id;
+    let options = || server_options(bed.schema().url());
+    let refused = PostgresStore::open_unused(options()).await.map(drop);
+    assert!(
+        matches!(refused, Err(OpenError::InUse { .. })),
+        "{refused:?}"
+    );
     bed.store().close().await;
-    let again = PostgresStore::open(server_options(bed.schema().url())).await;
-    again.unwrap();
+    let tool: Arc<dyn Store> = PostgresStore::open_unused(options()).await.unwrap();
+    let begin = |store: Arc<dyn Store>| async move {
+        let begin = Begin { turn: id, at: NOW };
+        commit(&store, |then| Write::Begin(begin, then)).await
+    };
+    assert_eq!(begin(Arc::clone(&tool)).await.unwrap(), 1);
+    assert_eq!(waiting(&tool).await, [id], "it sees what belongs to nobody");
+    bed.restart().await;
+    let late = begin(tool).await;
+    assert!(matches!(late, Err(StoreError::Fenced)), "{late:?}");
 }
 
 #[tokio::test]

@@ -6,25 +6,20 @@ use weirgate_sdk::Cursor;
 use super::{Bed, Engine, finish, message, reply, sent};
 
 async fn pending(bed: &Bed) -> Vec<PendingReply> {
-    bed.store().pending_replies(0, 100).await.unwrap()
+    bed.store().pending_replies(None, 0, 100).await.unwrap()
 }
 
 async fn the_last_stop_is_first_then_unclean_or_clean(on: Engine) {
     let mut bed = Bed::new(on).await;
-    assert_eq!(bed.store().last_stop().await.unwrap(), LastStop::First);
-    assert_eq!(
-        bed.store().last_stop().await.unwrap(),
-        LastStop::First,
-        "it stays so"
-    );
+    assert_eq!(bed.before, LastStop::First);
     bed.crash().await;
-    assert_eq!(bed.store().last_stop().await.unwrap(), LastStop::Unclean);
+    assert_eq!(bed.before, LastStop::Unclean);
     bed.restart().await;
-    assert_eq!(bed.store().last_stop().await.unwrap(), LastStop::Clean);
-    bed.crash().await;
+    assert_eq!(bed.before, LastStop::Clean);
+    bed.crash_and_look().await;
     bed.restart().await;
     assert_eq!(
-        bed.store().last_stop().await.unwrap(),
+        bed.before,
         LastStop::Unclean,
         "a tool that only looked does not hide the crash"
     );

@@ -46,7 +46,7 @@ async fn what_has_not_ended_stays_however_old(on: Engine) {
     assert_eq!(bed.waiting_ids().await, [ids[0]]);
     let pending: Vec<i64> = bed
         .store()
-        .pending_replies(0, 10)
+        .pending_replies(None, 0, 10)
         .await
         .unwrap()
         .iter()
@@ -105,7 +105,7 @@ async fn an_answer_made_late_to_an_old_message_is_found_after_a_crash(on: Engine
     late.replies = vec![reply(rows[0].id, "x")];
     bed.finish(late).await.unwrap();
     bed.crash().await;
-    let pending = bed.store().pending_replies(0, 10).await.unwrap();
+    let pending = bed.store().pending_replies(None, 0, 10).await.unwrap();
     assert_eq!(
         pending.iter().map(|reply| reply.id).collect::<Vec<_>>(),
         [rows[0].id]

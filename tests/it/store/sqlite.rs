@@ -262,12 +262,13 @@ async fn inline_no_virtual_time_passes_and_then_may_write_again() {
         assert_eq!(waiting.len(), 1);
     }
     assert_eq!(
-        store.pending_replies(0, 10).await.unwrap()[0].id,
+        store.pending_replies(None, 0, 10).await.unwrap()[0].id,
         ids.lock().unwrap()[0]
     );
     store.healthy().await.unwrap();
     store.sweep().await.unwrap();
-    assert_eq!(store.last_stop().await.unwrap(), LastStop::First);
+    let held = store.hold(&super::wanted()).await.unwrap();
+    assert_eq!(held.taken[0].before, LastStop::First);
     assert_eq!(started.elapsed(), Duration::ZERO);
     assert!(!timer.is_finished());
     store.close().await;
@@ -282,7 +283,8 @@ async fn inline_no_virtual_time_passes_and_then_may_write_again() {
     );
     drop(store);
     let store = SqliteStore::open_inline(at(&folder.path().join("weirgate.db"))).unwrap();
-    assert_eq!(store.last_stop().await.unwrap(), LastStop::Clean);
+    let held = store.hold(&super::wanted()).await.unwrap();
+    assert_eq!(held.taken[0].before, LastStop::Clean);
 }
 
 #[tokio::test]

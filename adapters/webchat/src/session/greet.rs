@@ -2,12 +2,13 @@
 
 use std::{sync::Arc, time::Instant};
 
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use tokio::time::timeout;
-use weirgate_sdk::{ConversationKey, settings::Secret};
+use weirgate_sdk::{ConversationKey, TranscriptEntry, settings::Secret};
 
-use super::{STORE_WAIT, Session};
+use super::{SNAPSHOT, STORE_WAIT, Session};
 use crate::{
+    adapter::WebChat,
     history,
     hub::FIRST_SESSION,
     incoming::{Hello, Resume},
@@ -18,8 +19,30 @@ use crate::{
     token::Visitor,
 };
 
-/// Messages in a snapshot.
-const SNAPSHOT: usize = 50;
+/// What a socket is told of itself when it is let into a conversation.
+pub(super) enum Welcome {
+    /// Everything; a visitor without a token gets one, and has no past.
+    New(Option<String>),
+    /// Nothing: it is in the conversation, and only its view is replaced.
+    Known,
+}
+
+impl Welcome {
+    /// The fields of the frame that are the same whatever was missed; `None` if there is none.
+    fn body(self, chat: &WebChat) -> Option<Map<String, Value>> {
+        let Self::New(token) = self else {
+            return None;
+        };
+        let mut body = object(json!({
+            "epoch": &*chat.hub.epoch, "version": chat.version, "title": chat.settings.title,
+            "maxMessage": chat.settings.max_message,
+        }));
+        if let Some(token) = token {
+            body.insert("token".into(), token.into());
+        }
+        Some(body)
+    }
+}
 
 impl Session {
     pub(super) async fn hello(&mut self, hello: Hello, session: Option<String>) {
@@ -41,7 +64,8 @@ impl Session {
         self.leave();
         self.own.clone_from(&session);
         let key = self.key(&visitor, &session);
-        if !self.attach(&key, &session, hello.resume, new, token).await {
+        let welcome = Welcome::New(token);
+        if !self.attach(&key, &session, hello.resume, welcome).await {
             self.try_later();
         }
     }
@@ -81,29 +105,24 @@ impl Session {
 
     /// Lets the socket into a conversation: with what it missed, if that is known, else with a snapshot
     /// from the store and what happened while that was read.
-    async fn attach(
+    pub(super) async fn attach(
         &mut self,
         key: &ConversationKey,
         session: &str,
         resume: Option<Resume>,
-        new: bool,
-        token: Option<String>,
+        welcome: Welcome,
     ) -> bool {
         let chat = Arc::clone(&self.chat);
         let outlet = Arc::clone(&self.outlet);
-        let mut welcome = object(json!({
-            "epoch": &*chat.hub.epoch, "version": chat.version, "title": chat.settings.title,
-            "maxMessage": chat.settings.max_message,
-        }));
-        if let Some(token) = token {
-            welcome.insert("token".into(), token.into());
-        }
+        let new = matches!(welcome, Welcome::New(Some(_)));
+        let welcome = welcome.body(&chat);
         let welcome = |seq: u64, resumed: bool| {
-            let mut body = welcome.clone();
+            let mut body = welcome.clone()?;
             body.insert("seq".into(), seq.into());
             body.insert("resumed".into(), resumed.into());
-            direct("welcome", Some(session), body)
+            Some(direct("welcome", Some(session), body))
         };
+        self.awaited.begin(Vec::new());
         if let Some(resume) = resume.filter(|resume| *resume.epoch == *chat.hub.epoch) {
             let now = Instant::now();
             let (room, done) = chat.hub.enter(key, now, |room| {
@@ -111,7 +130,8 @@ impl Session {
                     frames: resume.seq,
                     drafts: resume.seq,
                 };
-                room.attach(since, |room| vec![welcome(room.seq(), true)], &outlet, now)
+                let first = |room: &Room| welcome(room.seq(), true).into_iter().collect();
+                room.attach(since, first, &outlet, now)
             });
             if done {
                 self.rooms.push((session.to_owned(), room));
@@ -131,6 +151,14 @@ impl Session {
             let Some(entries) = entries else { return false };
             // The messages that end after the mark say so themselves in frames after this one.
             let ended = |id: &str| ended.iter().any(|it| it.as_str() == id);
+            let waits = |entry: &&TranscriptEntry| {
+                let id = entry.message.as_ref();
+                entry.pending && id.is_some_and(|id| !ended(id.as_str()))
+            };
+            let pending = entries.iter().filter(waits);
+            let pending =
+                pending.filter_map(|entry| Some(entry.message.as_ref()?.as_str().to_owned()));
+            self.awaited.begin(pending.collect());
             let mut body = history::page(&entries, SNAPSHOT).body(ended);
             body.insert("replace".into(), true.into());
             let epoch = &chat.hub.epoch;
@@ -142,7 +170,12 @@ impl Session {
             let snapshot = stamped("history", stamp, body);
             let now = Instant::now();
             let (room, done) = chat.hub.enter(key, now, |room| {
-                let first = |room: &Room| vec![welcome(room.seq(), false), snapshot];
+                let first = |room: &Room| {
+                    welcome(room.seq(), false)
+                        .into_iter()
+                        .chain([snapshot])
+                        .collect()
+                };
                 // A snapshot replaces the view, so drafts are shown from their beginning.
                 room.attach(
                     Since {
@@ -162,7 +195,7 @@ impl Session {
         false
     }
 
-    fn try_later(&self) {
+    pub(super) fn try_later(&self) {
         self.fault(Code::HistoryUnavailable, None, None);
         self.outlet.cut(Cut::TRY_LATER);
     }

@@ -50,7 +50,7 @@ async fn an_unknown_outcome_is_held_and_the_other_parts_follow() {
         assert_eq!(rig.noted(id, Reason::SendUnknown), 1);
         let rig = rig.restart().await;
         assert_eq!(
-            rig.process.deliverer.recover().await.unwrap(),
+            rig.process.deliverer.recover(None, false).await.unwrap(),
             0,
             "held means held"
         );

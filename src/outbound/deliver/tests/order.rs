@@ -182,7 +182,7 @@ async fn nothing_is_sent_to_a_frozen_place_and_a_stop_does_not_wait_for_it() {
         1_000 + 900_000,
         "the due time was not kept"
     );
-    assert_eq!(rig.process.deliverer.recover().await.unwrap(), 2);
+    assert_eq!(rig.process.deliverer.recover(None, false).await.unwrap(), 2);
     rig.settled().await;
     assert_eq!(stage.texts("p1"), ["parked", "behind it"]);
     assert_eq!(rig.state(id).await.0, "sent");

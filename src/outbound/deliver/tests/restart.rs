@@ -27,12 +27,12 @@ impl Rig {
         self.process = Process::start(&moved, &self.output, &self.accounts);
         self._folder = folder;
         self.path = moved;
-        self.process.store.last_stop().await.unwrap();
+        self.process.store.hold(&[]).await.unwrap();
         self
     }
 
     async fn recover(&self) -> usize {
-        self.process.deliverer.recover().await.unwrap()
+        self.process.deliverer.recover(None, false).await.unwrap()
     }
 }
 

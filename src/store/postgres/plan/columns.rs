@@ -27,6 +27,8 @@ pub struct Inbox<'a> {
     pub place: (usize, usize),
     /// Its numbers.
     pub row: Accepted,
+    /// The lease to which it belongs.
+    pub lease: i64,
     /// The message.
     pub message: &'a Accept,
 }
@@ -60,6 +62,8 @@ pub struct Replies<'a> {
     pub conversations: Vec<i64>,
     /// The turns that made them.
     pub turns: Vec<Option<i64>>,
+    /// Messages that they are about: they belong to the same leases.
+    pub about: Vec<Option<i64>>,
     /// `READY` or `SENDING`.
     pub states: Vec<i16>,
     /// Not before.
@@ -74,7 +78,7 @@ pub struct Replies<'a> {
 
 impl<'a> Replies<'a> {
     /// Adds one.
-    pub fn push(&mut self, id: i64, reply: &'a NewReply, at: i64) {
+    pub fn push(&mut self, id: i64, reply: &'a NewReply, about: Option<i64>, at: i64) {
         let state = if reply.sending {
             code::SENDING
         } else {
@@ -83,6 +87,7 @@ impl<'a> Replies<'a> {
         self.ids.push(id);
         self.conversations.push(reply.conversation);
         self.turns.push(reply.turn);
+        self.about.push(about);
         self.states.push(small(state));
         self.due_at.push(reply.due_at);
         self.created_at.push(at);

@@ -159,7 +159,7 @@ async fn a_file_of_the_first_version_is_brought_up_to_date_with_what_is_in_it() 
         [6],
         "the answered one has ended"
     );
-    let found = store.pending_replies(0, 9).await.unwrap().remove(0);
+    let found = store.pending_replies(None, 0, 9).await.unwrap().remove(0);
     assert_eq!(
         (found.id, found.part, found.in_doubt, found.doubtful),
         (5, 1, true, false)
@@ -174,7 +174,7 @@ async fn a_file_of_the_first_version_is_brought_up_to_date_with_what_is_in_it() 
     commit(&store, |then| Write::Receipt(receipt, then))
         .await
         .unwrap();
-    let found = store.pending_replies(0, 9).await.unwrap().remove(0);
+    let found = store.pending_replies(None, 0, 9).await.unwrap().remove(0);
     assert_eq!((found.part, found.doubtful), (2, true));
     store.close().await;
 }
