@@ -26,7 +26,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use weirgate_sdk::settings::{Fields, Node, Problems, Secret, Setting};
 
-pub use expand::Environment;
+pub use expand::{Environment, data_home};
 pub use load::{CONFIG_FILE, EXIT_CONFIG, LoadError, Loaded, load, load_again, load_whole};
 pub use platform::{KnownPlatform, platform_name};
 pub use report::render_problems;

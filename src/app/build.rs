@@ -23,12 +23,14 @@ use crate::{
         openai::{OpenAi, OpenAiOptions},
     },
     clock::Clock,
-    config::{Config, Loaded},
+    config::{Config, Environment, Loaded},
     current::Current,
     http::{self, Own, Readiness, server::Server},
     operate::{
         desk::{Desk, Running},
+        make_socket_folder,
         socket::Socket,
+        socket_folder,
     },
     outbound::deliver::Adapters,
     security::redact::Redactor,
@@ -110,7 +112,12 @@ pub(super) async fn build(mut startup: Startup) -> Result<App, StartError> {
     let (http_stop, http_signal) = Stopper::new();
     let mut tasks = JoinSet::new();
     let desk = operators_desk(store, redactor, clock, &core);
-    open_socket(&config, desk, &http_signal, &mut tasks);
+    open_socket(
+        (&config, &source.environment),
+        desk,
+        &http_signal,
+        &mut tasks,
+    );
     Server::serve(listener, Arc::clone(&routes), http_signal, &mut tasks);
     let greetings = greetings(&config, &accounts, &server, &core).await?;
     let engine = Engine::new(reload::Parts {
@@ -140,12 +147,20 @@ pub(super) async fn build(mut startup: Startup) -> Result<App, StartError> {
     })
 }
 
-/// Lets the tools of the command line reach this gateway, where it has a data folder.
-fn open_socket(config: &Config, desk: Desk, stop: &Stop, tasks: &mut JoinSet<()>) {
-    let Some(folder) = config.storage.folder() else {
+/// Lets the tools of the command line reach this gateway.
+fn open_socket(
+    (config, environment): (&Config, &Environment<'_>),
+    desk: Desk,
+    stop: &Stop,
+    tasks: &mut JoinSet<()>,
+) {
+    let Some(folder) = socket_folder(config, environment) else {
+        tracing::warn!("no folder for the control socket: neither XDG_DATA_HOME nor HOME is set");
         return;
     };
-    match Socket::bind(&folder) {
+    // The data folder is there already.
+    let bound = make_socket_folder(&folder).and_then(|()| Socket::bind(&folder));
+    match bound {
         Ok(socket) => {
             tasks.spawn(socket.serve(Arc::new(desk), stop.clone()));
         }

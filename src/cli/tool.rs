@@ -22,6 +22,7 @@ use crate::{
         ask::{Answer, Ask, Refusal},
         client::Client,
         desk::Desk,
+        socket_folder,
     },
     security::redact::{Redactor, Secret},
 };
@@ -99,10 +100,9 @@ impl Tool {
         }
     }
 
-    /// The gateway that runs on the data folder; complains if it cannot be asked. One whose database is on a
-    /// server has no such folder and is not reached.
+    /// The gateway that runs with this configuration; complains if it cannot be asked.
     async fn gateway(&self) -> Result<Option<Client>, ExitCode> {
-        let Some(folder) = self.config.storage.folder() else {
+        let Some(folder) = socket_folder(&self.config, &environment) else {
             return Ok(None);
         };
         match Client::connect(&folder).await {

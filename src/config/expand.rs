@@ -141,7 +141,8 @@ fn ends_name(after: &str) -> bool {
 }
 
 /// The folder for a user's data. As the XDG rules have it, a path that is not absolute counts as unset.
-fn data_home(env: &Environment<'_>) -> Option<String> {
+#[must_use]
+pub fn data_home(env: &Environment<'_>) -> Option<String> {
     let home = || {
         let home = env("HOME").filter(|home| !home.is_empty())?;
         Some(format!("{}/.local/share", home.trim_end_matches('/')))

@@ -133,6 +133,8 @@ pub enum Refusal {
     },
     /// The reply is being sent right now.
     Sending,
+    /// It belongs to another gateway that is at work on the database.
+    Elsewhere,
     /// The conversation's queue of replies is full: a retry would push others out.
     Full,
     /// The store failed.

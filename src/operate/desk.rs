@@ -97,6 +97,7 @@ impl Desk {
                 let operate = self.operate(Action::DropMessage(id), AuditEvent::MessageDropped)?;
                 match commit(&self.store, |then| Write::Operate(operate, then)).await? {
                     Operated::Refused(state) => Err(refused(state)),
+                    Operated::Elsewhere => Err(Refusal::Elsewhere),
                     _ => Ok(Answer::Dropped),
                 }
             }
@@ -226,6 +227,7 @@ impl Desk {
                 now: self.send(pending).await,
             }),
             Operated::Refused(state) => Err(refused(state)),
+            Operated::Elsewhere => Err(Refusal::Elsewhere),
             Operated::Accepted(_) | Operated::Dropped => Err(refused(None)),
         }
     }
@@ -274,6 +276,7 @@ impl Desk {
         match done? {
             Operated::Dropped => Ok(Answer::Dropped),
             Operated::Refused(state) => Err(refused(state)),
+            Operated::Elsewhere => Err(Refusal::Elsewhere),
             Operated::Ready(_) | Operated::Accepted(_) => Err(refused(None)),
         }
     }
@@ -301,6 +304,7 @@ impl Desk {
                 now,
             }),
             Operated::Refused(state) => Err(refused(state)),
+            Operated::Elsewhere => Err(Refusal::Elsewhere),
             Operated::Ready(_) | Operated::Dropped => Err(refused(None)),
         }
     }

@@ -108,6 +108,8 @@ pub struct Operate {
 pub enum Operated {
     /// Nothing was changed: there is nothing of this id, or what there is is in this state.
     Refused(Option<&'static str>),
+    /// Nothing was changed: it belongs to another process that is at work on the database.
+    Elsewhere,
     /// The reply is ready again.
     Ready(PendingReply),
     /// The messages under their new ids, in order; at most 1,000 of one turn.

@@ -204,3 +204,37 @@ async fn an_answer_that_one_process_makes_is_shown_to_a_visitor_at_the_other() {
     finished(&mut there).await;
     assert_eq!(model.count(), 2);
 }
+
+#[tokio::test]
+async fn tools_ask_the_running_gateway_and_leave_to_each_what_is_its_own() {
+    let model = FakeModel::start().await;
+    let (first, second) = pair(&model, json!({})).await;
+    let fake = first.onebot().await;
+    model.push(Script::error(400, "no"));
+    fake.ask(1, "this fails").await;
+    let tool = async |gateway: &Gateway, arguments: &[&str]| {
+        let ended = gateway.command(arguments).output().await.unwrap();
+        let said = [ended.stdout, ended.stderr].concat();
+        (ended.status.success(), String::from_utf8(said).unwrap())
+    };
+    let (_, listed) = tool(&second, &["dead", "list", "--json"]).await;
+    let listed: Value = serde_json::from_str(&listed).unwrap();
+    let id = listed["messages"][0]["id"].as_str().map_or_else(
+        || format!("m{}", listed["messages"][0]["id"]),
+        str::to_owned,
+    );
+    let (done, said) = tool(&second, &["dead", "retry", &id]).await;
+    assert!(
+        !done && said.contains("belongs to another gateway"),
+        "{said}"
+    );
+    let (done, said) = tool(&second, &["dead", "drop", &id]).await;
+    assert!(
+        !done && said.contains("belongs to another gateway"),
+        "{said}"
+    );
+    let (done, said) = tool(&first, &["dead", "retry", &id]).await;
+    assert!(done, "{said}");
+    assert_eq!(fake.answer().await.text(), "re: this fails");
+    assert_eq!(second.account("qq/main").await, "standby");
+}

@@ -111,6 +111,7 @@ fn refused(refusal: &Refusal) -> String {
         Refusal::NotFound => "there is no such entry".into(),
         Refusal::State { state } => format!("nothing to do: it is {state}"),
         Refusal::Sending => "it is being sent right now".into(),
+        Refusal::Elsewhere => "it belongs to another gateway on this database: ask that one".into(),
         Refusal::Full => {
             "too many replies wait for this conversation: try again when some have left".into()
         }

@@ -107,6 +107,7 @@ fn refused(refusal: &Refusal) -> String {
         Refusal::NotFound => "没有这一项".into(),
         Refusal::State { state } => format!("无事可做：它的状态是 {state}"),
         Refusal::Sending => "它正在发送中".into(),
+        Refusal::Elsewhere => "它属于这个数据库上的另一个网关，请在那里操作".into(),
         Refusal::Full => "这个会话等待发送的回复太多：请等一些发出后再试".into(),
         Refusal::Store { error } => format!("数据库出错：{error}"),
         Refusal::Protocol { error } => format!("网关无法理解：{error}"),

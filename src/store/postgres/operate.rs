@@ -18,12 +18,20 @@ use crate::store::{
 /// Ends after the turn's first message that are searched for its others.
 const SEARCHED: i64 = 200_000;
 
-/// Does an action, with its effects if there was something to do. `floor` is that of the outbox.
+/// Does an action, with its effects if there was something to do. `floor` is that of the outbox; `own` are the
+/// leases of a process that is at work: what belongs to another one is its business.
 pub async fn run(
     connection: &mut PgConnection,
     operate: &Operate,
     floor: i64,
+    own: Option<&[i64]>,
 ) -> sqlx::Result<Operated> {
+    if let Some(own) = own
+        && let Some(lease) = lease_of(&mut *connection, operate.action).await?
+        && !own.contains(&lease)
+    {
+        return Ok(Operated::Elsewhere);
+    }
     let done = match operate.action {
         Action::RetryReply(id) => retry_reply(connection, id, operate.at, floor).await?,
         Action::DropReply { id, waiting } => drop_reply(connection, id, waiting).await?,
@@ -36,10 +44,34 @@ pub async fn run(
             }
         }
     };
-    if !matches!(done, Operated::Refused(_)) {
+    if !matches!(done, Operated::Refused(_) | Operated::Elsewhere) {
         effects(connection, &operate.effects, operate.at).await?;
     }
     Ok(done)
+}
+
+/// The lease that a reply or message belongs to, or would belong to when it is taken up; `None` if there is none.
+async fn lease_of(connection: &mut PgConnection, action: Action) -> sqlx::Result<Option<i64>> {
+    let (sql, id) = match action {
+        Action::RetryReply(id) | Action::DropReply { id, .. } => (
+            "SELECT coalesce((SELECT l.id FROM lease l WHERE l.id = o.lease),
+                             (SELECT min(l.id) FROM lease l JOIN inbox i ON i.account = l.account
+                              WHERE i.id = coalesce(o.turn, o.id)))
+             FROM outbox o WHERE o.id = $1",
+            id,
+        ),
+        Action::RetryMessage(id) | Action::DropMessage(id) => (
+            "SELECT coalesce((SELECT l.id FROM lease l WHERE l.id = i.lease),
+                             (SELECT min(l.id) FROM lease l WHERE l.account = i.account))
+             FROM inbox i WHERE i.id = $1",
+            id,
+        ),
+    };
+    let lease: Option<(Option<i64>,)> = sqlx::query_as(sql)
+        .bind(id)
+        .fetch_optional(connection)
+        .await?;
+    Ok(lease.and_then(|(lease,)| lease))
 }
 
 /// As many new ids as are asked for; gives the one before the first.

@@ -194,6 +194,7 @@ impl Writer {
             number,
             now: (self.now)(),
             leases: self.leases.clone().unwrap_or_default(),
+            own: self.tenure.adopted(),
         };
         let work = transact(connection, &mut self.names, batch, context);
         let done = tokio::time::timeout(TRANSACTION, work).await;
@@ -375,6 +376,8 @@ struct Context {
     now: i64,
     /// The lease of each account, by number.
     leases: Arc<HashMap<i64, i64>>,
+    /// The leases whose rows are this process's own; `None` for a tool, which is alone.
+    own: Option<Arc<[i64]>>,
 }
 
 /// The statements of a group, up to the commit, and the number of the transaction among those of all processes;
@@ -390,6 +393,7 @@ async fn transact(
         number,
         now,
         leases,
+        own,
     } = context;
     let needed: usize = batch.iter().map(ids).sum();
     let needed = i64::try_from(needed).unwrap_or(i64::MAX);
@@ -398,7 +402,7 @@ async fn transact(
     };
     let floor = begun.outbox_floor;
     if let [Write::Operate(operate, _)] = batch {
-        let operated = operate::run(connection, operate, floor).await?;
+        let operated = operate::run(connection, operate, floor, own.as_deref()).await?;
         return Ok(Some((vec![Outcome::Operated(operated)], begun.writes)));
     }
     let mut numbers = names.numbers(&mut *connection, batch).await?;
