@@ -105,6 +105,7 @@ fn setup() -> Setup {
         version: "0",
         public_origin: None,
         models: weirgate_sdk::ChatModels::default(),
+        menu: weirgate_sdk::Menu::default(),
     }
 }
 

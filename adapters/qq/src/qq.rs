@@ -300,7 +300,7 @@ impl Adapter for Qq {
         Some(self)
     }
 
-    async fn check(&self) -> Vec<Finding> {
+    async fn check(&self, offline: bool) -> Vec<Finding> {
         let shared = &self.shared;
         let (url, found) = match &shared.settings.transport {
             Transport::Reverse { listen } => {
@@ -310,6 +310,7 @@ impl Adapter for Qq {
                     .chain(open)
                     .collect();
             }
+            _ if offline => return Vec::new(),
             Transport::Forward { url } => {
                 let found = forward::look(shared, url).await;
                 (url, found.map(|bot| (bot, true)))

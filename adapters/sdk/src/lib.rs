@@ -29,8 +29,8 @@ pub mod settings;
 pub mod stop;
 pub mod text;
 
-pub use ability::{Preview, PreviewStart, Streams, Transcript, TranscriptEntry};
-pub use adapter::{Adapter, ChatModels, Outgoing, ReplyTarget, Sent, Setup};
+pub use ability::{Indicates, Preview, PreviewStart, Streams, Transcript, TranscriptEntry};
+pub use adapter::{Adapter, ChatModels, Menu, MenuLanguage, Outgoing, ReplyTarget, Sent, Setup};
 pub use capability::{Capabilities, Length, LengthUnit, Rates, Streaming};
 pub use check::Finding;
 pub use error::{AdapterError, Freeze, SendError};

@@ -83,6 +83,7 @@ fn shared(reply: Reply) -> Shared {
         version: "0",
         public_origin: None,
         models: weirgate_sdk::ChatModels::default(),
+        menu: weirgate_sdk::Menu::default(),
     };
     let settings = Settings {
         reply,
