@@ -2,9 +2,11 @@
 
 #![cfg(test)]
 
+mod moderation;
 mod receiving;
 mod sending;
 mod streaming;
+mod webhook;
 mod whole;
 
 use std::{sync::Arc, time::Duration};

@@ -9,12 +9,18 @@ mod members;
 mod message;
 mod sender;
 
+pub use members::role;
+pub use sender::name;
+
 use std::collections::HashSet;
 
 use serde_json::Value;
 use weirgate_sdk::{AccountName, ConversationKey, Event, Platform, Timestamp, UserKey, text::line};
 
-use crate::places::{Place, is_chat};
+use crate::{
+    places::{Place, is_chat},
+    telegram::Shared,
+};
 
 /// Longest name of an unknown update, in characters.
 const MAX_EVENT_NAME: usize = 64;
@@ -47,6 +53,19 @@ pub struct Receiver<'a> {
     pub bot: &'a Bot,
     /// Users whose messages are dropped.
     pub ignored: &'a HashSet<String>,
+}
+
+impl<'a> Receiver<'a> {
+    /// What comes to this account for this bot.
+    #[must_use]
+    pub fn new(shared: &'a Shared, bot: &'a Bot) -> Self {
+        Self {
+            platform: &shared.platform,
+            account: &shared.account,
+            bot,
+            ignored: &shared.settings.ignore,
+        }
+    }
 }
 
 /// The number of an update; `None` if it has none.
