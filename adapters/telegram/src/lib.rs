@@ -15,6 +15,7 @@ pub mod format;
 mod members;
 mod menu;
 mod moderate;
+mod moves;
 mod places;
 mod poll;
 mod receive;

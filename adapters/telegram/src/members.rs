@@ -83,6 +83,7 @@ fn group(shared: &Shared, chat: i64) -> ConversationKey {
 /// Writes the standing of those who say something to the bot in a group into what they say. Where it cannot be known in
 /// time it stays unknown.
 pub async fn fill(shared: &Shared, events: &mut [Event]) {
+    let asked_about = |event: &Event| asked_about(shared, event);
     let chats: BTreeSet<i64> = events.iter().filter_map(asked_about).collect();
     let asking = async {
         for chat in chats.into_iter().take(MAX_GROUPS) {
@@ -103,12 +104,12 @@ pub async fn fill(shared: &Shared, events: &mut [Event]) {
 }
 
 /// The group in which a person says something to the bot.
-fn asked_about(event: &Event) -> Option<i64> {
+fn asked_about(shared: &Shared, event: &Event) -> Option<i64> {
     let Event::Message(message) = event else {
         return None;
     };
     let is_person = message.chat == ChatKind::Group && message.sender.kind == SenderKind::Person;
-    let place = Place::parse(&message.conversation)?;
+    let place = shared.place(&message.conversation)?;
     (is_person && is_said_to_bot(message)).then_some(place.chat)
 }
 

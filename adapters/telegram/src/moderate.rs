@@ -24,7 +24,7 @@ use crate::{
         method::{BanChatMember, RestrictChatMember, permissions},
     },
     members,
-    places::{Place, is_private, number},
+    places::{is_private, number},
     receive::role,
     telegram::{Shared, Telegram, unix_time},
 };
@@ -44,7 +44,7 @@ impl Moderates for Telegram {
         action: &Action,
     ) -> Result<(), ModerationError> {
         let shared = self.shared();
-        let chat = group(conversation)?;
+        let chat = group(self.shared(), conversation)?;
         match action {
             Action::Ban { user, time: None } if is_channel(user) => {
                 let call = BanChatSenderChat::new(ChatId(chat), ChatId(sender_chat(user)?));
@@ -94,7 +94,7 @@ impl Moderates for Telegram {
         action: &Action,
     ) -> Result<Option<bool>, ModerationError> {
         let shared = self.shared();
-        let chat = group(conversation)?;
+        let chat = group(self.shared(), conversation)?;
         let Some(user) = action.user().filter(|user| !is_channel(user)) else {
             return Ok(None);
         };
@@ -124,7 +124,7 @@ impl Moderates for Telegram {
         user: &UserId,
     ) -> Result<Member, ModerationError> {
         let shared = self.shared();
-        let record = record(shared, group(conversation)?, user).await?;
+        let record = record(shared, group(self.shared(), conversation)?, user).await?;
         members::member(shared, &record).ok_or(ModerationError::NotAMember)
     }
 
@@ -132,7 +132,7 @@ impl Moderates for Telegram {
         &self,
         conversation: &ConversationKey,
     ) -> Result<BotRights, ModerationError> {
-        let (role, record) = own(self.shared(), group(conversation)?).await?;
+        let (role, record) = own(self.shared(), group(self.shared(), conversation)?).await?;
         let may = |right: &str| role == PlatformRole::Owner || record[right] == true;
         Ok(BotRights {
             role,
@@ -144,14 +144,14 @@ impl Moderates for Telegram {
 
     async fn admins(&self, conversation: &ConversationKey) -> Result<Vec<Member>, ModerationError> {
         let shared = self.shared();
-        let found = members::admins(shared, group(conversation)?).await;
+        let found = members::admins(shared, group(self.shared(), conversation)?).await;
         found.map_err(|error| failure(&error))
     }
 }
 
 /// The group; only groups can be moderated.
-fn group(conversation: &ConversationKey) -> Result<i64, ModerationError> {
-    match Place::parse(conversation) {
+fn group(shared: &Shared, conversation: &ConversationKey) -> Result<i64, ModerationError> {
+    match shared.place(conversation) {
         Some(place) if !is_private(place.chat) => Ok(place.chat),
         _ => Err(ModerationError::NotSupported),
     }

@@ -89,6 +89,7 @@ pub async fn run(
     if cursor.as_ref().is_some_and(|cursor| cursor.bot != id) {
         tracing::warn!(account = %shared.account, bot = bot.id, "another bot than before: reading from its beginning");
     }
+    Window::read_moves(cursor.as_ref(), &id, &shared.moves);
     let mut poller = Poller {
         shared,
         ingress,
@@ -228,7 +229,8 @@ impl Poller<'_> {
                 platform: self.shared.platform.clone(),
                 account: self.shared.account.clone(),
                 events: std::mem::replace(&mut events, rest),
-                cursor: is_last.then(|| Window::cursor(&self.id, last, clock / 1_000)),
+                cursor: is_last
+                    .then(|| Window::cursor(&self.id, last, clock / 1_000, &self.shared.moves)),
             };
             let receipt = self.ingress.accept(batch).await;
             self.open.push_back(Open {

@@ -69,7 +69,7 @@ impl Live {
 impl Streams for Telegram {
     async fn open(&self, start: PreviewStart) -> Result<Box<dyn Preview>, SendError> {
         let shared = Arc::clone(self.shared());
-        let place = send::place(&start.conversation)?;
+        let place = send::place(&shared, &start.conversation)?;
         if is_private(place.chat) {
             return Ok(Box::new(Draft {
                 id: draft_id(&start.turn),

@@ -28,6 +28,7 @@ use crate::{
     check,
     floods::Floods,
     format::Entities,
+    moves::Moves,
     places::{Place, is_private},
     poll,
     receive::Bot,
@@ -68,6 +69,8 @@ pub struct Shared {
     pub live: Live,
     /// The administrators of groups that were asked about.
     pub admins: Admins,
+    /// Groups that have another number now.
+    pub moves: Moves,
     /// The commands.
     pub menu: Menu,
     /// How the platform reaches the gateway, and what it proves itself with, where it posts updates.
@@ -109,6 +112,7 @@ impl Shared {
             floods: Floods::default(),
             live: Live::default(),
             admins: Admins::default(),
+            moves: Moves::default(),
             menu: setup.menu.clone(),
             hook: Hook::new(setup),
             api,
@@ -181,7 +185,16 @@ impl Shared {
     /// The key of a place.
     #[must_use]
     pub fn key(&self, place: Place) -> ConversationKey {
-        place.key(&self.platform, &self.account)
+        let chat = self.moves.first(place.chat);
+        Place { chat, ..place }.key(&self.platform, &self.account)
+    }
+
+    /// Where a conversation is now.
+    #[must_use]
+    pub fn place(&self, conversation: &ConversationKey) -> Option<Place> {
+        let place = Place::parse(conversation)?;
+        let chat = self.moves.present(place.chat);
+        Some(Place { chat, ..place })
     }
 }
 
@@ -300,7 +313,7 @@ impl Indicates for Telegram {
 
     async fn indicate(&self, conversation: &ConversationKey) -> Result<(), SendError> {
         let shared = &self.shared;
-        let place = send::place(conversation)?;
+        let place = send::place(shared, conversation)?;
         let api = shared.api()?;
         shared.floods.ask(place.chat, Instant::now())?;
         let mut call = SendChatAction::new(ChatId(place.chat), ChatAction::Typing);

@@ -36,6 +36,7 @@ use crate::{
     receive::Receiver,
     settings::Mode,
     telegram::{Shared, unix_time},
+    window::Window,
 };
 
 /// The header that holds the secret.
@@ -134,7 +135,11 @@ pub async fn run(shared: &Shared, stop: &Stop) -> Result<(), AdapterError> {
         return Err(AdapterError::Config(text.into()));
     };
     let watch = async {
-        connect::introduce(shared).await?;
+        let bot = connect::introduce(shared).await?;
+        if let Some(ingress) = shared.ingress() {
+            let cursor = ingress.cursor(&shared.platform, &shared.account).await;
+            Window::read_moves(cursor.as_ref(), &bot.id.to_string().into(), &shared.moves);
+        }
         let mut backoff = Backoff::new(shared.settings.reconnect);
         let mut known = false;
         loop {
@@ -236,14 +241,18 @@ async fn accept(shared: &Shared, update: &Value) -> StatusCode {
     let (Some(ingress), Some(bot)) = (shared.ingress(), shared.bot()) else {
         return StatusCode::SERVICE_UNAVAILABLE;
     };
+    let moves = shared.moves.write();
     let mut events: Vec<Event> = Receiver::new(shared, &bot).read(update, unix_time());
+    // Without polling there is no position; what is known of groups is stored all the same.
+    let news = shared.moves.write() != moves;
+    let cursor = news.then(|| Window::cursor(&bot.id.to_string().into(), -1, 0, &shared.moves));
     connect::prepare(shared, &mut events).await;
     events.truncate(256);
     let batch = Batch {
         platform: shared.platform.clone(),
         account: shared.account.clone(),
         events,
-        cursor: None,
+        cursor,
     };
     let receipt = {
         let _turn = shared.hook.turn.lock().await;
