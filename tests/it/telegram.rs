@@ -2,6 +2,7 @@
 
 #![cfg(test)]
 
+mod counterpart;
 mod moderation;
 mod receiving;
 mod sending;
