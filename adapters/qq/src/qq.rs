@@ -12,7 +12,7 @@ use tokio::{sync::mpsc, time::timeout};
 use weirgate_sdk::{
     AccountName, Adapter, AdapterError, Capabilities, ConversationKey, Event, Finding, Ingress,
     Length, LengthUnit, Moderates, Outgoing, Platform, SendError, Sent, Setup, Stop, Streaming,
-    admins::Admins, answer::Render,
+    admins::Admins, answer::Render, patience::Patience,
 };
 
 use crate::{
@@ -27,7 +27,6 @@ use crate::{
         http::{self, Http, call::HttpCalls, post},
         intake::{CHANNEL, Intake, Parcel},
         links::Links,
-        quote::Patience,
         reverse,
         seen::Seen,
         send::{self, Call},

@@ -85,14 +85,12 @@ fn group(shared: &Shared, chat: i64) -> ConversationKey {
 pub async fn fill(shared: &Shared, events: &mut [Event]) {
     let asked_about = |event: &Event| asked_about(shared, event);
     let chats: BTreeSet<i64> = events.iter().filter_map(asked_about).collect();
-    let asking = async {
-        for chat in chats.into_iter().take(MAX_GROUPS) {
-            if let Err(error) = admins(shared, chat).await {
-                tracing::debug!(account = %shared.account, chat, %error, "the admins cannot be known");
-            }
+    if !chats.is_empty() && !shared.patience.is_lost(Instant::now()) {
+        let known = timeout(LIMIT, ask_about(shared, &chats)).await;
+        if known != Ok(true) {
+            shared.patience.lose(Instant::now());
         }
-    };
-    let _ = timeout(LIMIT, asking).await;
+    }
     for event in events {
         if let (Some(chat), Event::Message(message)) = (asked_about(event), event)
             && let Some(admins) = shared.admins.known(&group(shared, chat), Instant::now())
@@ -101,6 +99,24 @@ pub async fn fill(shared: &Shared, events: &mut [Event]) {
             message.sender.role = found.map_or(PlatformRole::Member, |admin| admin.role);
         }
     }
+}
+
+/// Asks for the administrators of chats; whether all are known.
+async fn ask_about(shared: &Shared, chats: &BTreeSet<i64>) -> bool {
+    for chat in chats.iter().take(MAX_GROUPS) {
+        match admins(shared, *chat).await {
+            Ok(_) => {}
+            // The platform answered; it will not say more the next time.
+            Err(CallError::Refused(refusal)) => {
+                tracing::debug!(account = %shared.account, chat, text = refusal.text, "the admins are not told");
+            }
+            Err(error) => {
+                tracing::debug!(account = %shared.account, chat, %error, "the admins cannot be known");
+                return false;
+            }
+        }
+    }
+    true
 }
 
 /// The group in which a person says something to the bot.

@@ -239,10 +239,11 @@ pub async fn complete(
         return Ok(None);
     };
     let edited = edit(shared, place, message, &outgoing.rendered).await;
+    // Nothing was shown, so that the part may be sent; ids do not outlive a move.
     let is_gone = |refusal: &Refusal| {
         matches!(
             refusal.trouble(),
-            Trouble::NoMessage | Trouble::NoTopic | Trouble::Other
+            Trouble::NoMessage | Trouble::NoTopic | Trouble::Migrated(_) | Trouble::Other
         )
     };
     let done = match edited {

@@ -20,6 +20,7 @@ use weirgate_sdk::{
     AccountName, Adapter, AdapterError, Capabilities, Connection, ConversationKey, Finding,
     Indicates, Ingress, Length, LengthUnit, Menu, Moderates, Outgoing, Platform, Rates, SendError,
     Sent, Setup, Stop, Streaming, Streams, Timestamp, admins::Admins, answer::Render,
+    patience::Patience,
 };
 
 use crate::{
@@ -69,6 +70,8 @@ pub struct Shared {
     pub live: Live,
     /// The administrators of groups that were asked about.
     pub admins: Admins,
+    /// Whether administrators are asked for.
+    pub patience: Patience,
     /// Groups that have another number now.
     pub moves: Moves,
     /// The commands.
@@ -112,6 +115,7 @@ impl Shared {
             floods: Floods::default(),
             live: Live::default(),
             admins: Admins::default(),
+            patience: Patience::default(),
             moves: Moves::default(),
             menu: setup.menu.clone(),
             hook: Hook::new(setup),
