@@ -4,12 +4,8 @@
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpStream,
-};
-
 use super::Shared;
+use crate::exchange;
 
 /// Between two tries.
 const AGAIN: Duration = Duration::from_millis(50);
@@ -49,14 +45,5 @@ pub(super) async fn post(address: SocketAddr, url: &str, secret: &str, body: &st
          x-telegram-bot-api-secret-token: {secret}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
         body.len()
     );
-    let exchange = async {
-        let mut stream = TcpStream::connect(address).await?;
-        stream.write_all(request.as_bytes()).await?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).await?;
-        Ok::<String, std::io::Error>(answer)
-    };
-    let answer = exchange.await.unwrap_or_default();
-    let status = answer.split(' ').nth(1);
-    status.and_then(|status| status.parse().ok()).unwrap_or(0)
+    exchange::status(address, &request).await
 }
