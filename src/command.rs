@@ -28,7 +28,7 @@ pub mod words;
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
-use weirgate_sdk::{ChatKind, ConversationKey, UserKey};
+use weirgate_sdk::{ChatKind, ConversationKey, Menu, MenuLanguage, UserKey};
 
 use crate::{
     i18n::{About, Language, Text},
@@ -190,6 +190,28 @@ static COMMANDS: [&dyn Command; 21] = [
 /// All commands, in the order of /help.
 pub fn all() -> impl Iterator<Item = &'static dyn Command> {
     COMMANDS.iter().copied()
+}
+
+/// What people can ask of the gateway, for platforms that show it: in every language, `first` before the others.
+#[must_use]
+pub fn menu(first: Option<Language>) -> Menu {
+    let first = first.unwrap_or(Language::En);
+    let mut languages = Language::ALL.to_vec();
+    languages.sort_by_key(|language| *language != first);
+    let commands = |language: Language| {
+        let about = |spec: &Spec| Text::About(spec.about).render(language);
+        let specs = all().map(Command::spec);
+        specs
+            .map(|spec| (spec.name.to_owned(), about(spec)))
+            .collect()
+    };
+    let languages = languages.into_iter().map(|language| MenuLanguage {
+        code: language.code(),
+        commands: commands(language),
+    });
+    Menu {
+        languages: languages.collect(),
+    }
 }
 
 /// Finds a command by name or alias, in ASCII lower case.

@@ -112,7 +112,7 @@ impl Doctor<'_> {
         adapters.sort_by(|(one, _), (other, _)| one.cmp(other));
         let checks = adapters.iter().map(async |((platform, account), adapter)| {
             let subject = Subject::Account(format!("{platform}/{account}"));
-            let Ok(findings) = timeout(ACCOUNT, adapter.check()).await else {
+            let Ok(findings) = timeout(ACCOUNT, adapter.check(self.offline)).await else {
                 return vec![(subject, Health::from(Reach::TooLong))];
             };
             if findings.is_empty() {

@@ -39,6 +39,15 @@ impl Language {
         }
     }
 
+    /// The language by its two letters.
+    #[must_use]
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::Zh => "zh",
+            Self::En => "en",
+        }
+    }
+
     /// Reads a tag leniently: case, region and underscores do not matter.
     #[must_use]
     pub fn from_tag(tag: &str) -> Option<Self> {

@@ -3,6 +3,7 @@
 //! Owns strategy, rendering, splitting, the queue of replies for each conversation, pace, delivery and
 //! what becomes of it. It never makes up text and never decides whether something is answered.
 
+pub mod activity;
 pub mod blocks;
 pub mod compose;
 pub mod config;

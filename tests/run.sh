@@ -118,8 +118,8 @@ start_engine() {
 # Programs by others, in a folder of their own beside what cargo builds. Installed again when the list changes.
 ensure_counterparts() {
     local folder="${CARGO_TARGET_DIR:-$PWD/target}/counterparts"
-    local list=tests/counterparts/requirements.txt
-    if cmp -s "$list" "$folder/installed.txt"; then
+    local list=tests/counterparts/requirements.txt sources=tests/counterparts/sources.txt
+    if cat "$list" "$sources" | cmp -s - "$folder/installed.txt"; then
         return
     fi
     say "installing counterparts (PyPI)"
@@ -129,8 +129,12 @@ ensure_counterparts() {
         install python3-venv
         python3 -m venv --clear "$folder/python"
     fi
-    "$folder/python/bin/python" -m pip --quiet --disable-pip-version-check install -r "$list"
-    cp "$list" "$folder/installed.txt"
+    local pip=("$folder/python/bin/python" -m pip --quiet --disable-pip-version-check)
+    "${pip[@]}" install -r "$list"
+    rm -rf "$folder/sources"
+    "${pip[@]}" download --no-deps --no-binary aiogram --dest "$folder/sources" -r "$sources"
+    tar -xzf "$folder"/sources/aiogram-*.tar.gz -O --wildcards '*/.butcher/schema/schema.json' >"$folder/bot_api.json"
+    cat "$list" "$sources" >"$folder/installed.txt"
 }
 
 ensure_counterparts

@@ -21,6 +21,7 @@ use crate::{
     i18n::Text,
     inbound::body,
     outbound::{
+        activity::Activity,
         preview::{Board, Setting, Showing},
         strategy::Strategy,
     },
@@ -96,6 +97,7 @@ impl Agent {
 
         let board = Board::default();
         let showing = self.show(input, turn, strategy, &board);
+        let activity = self.active(input, turn);
         let collector = Collector {
             filter: input.rules.composer.redactor().filter(),
             redactor: Arc::clone(input.rules.composer.redactor()),
@@ -103,6 +105,7 @@ impl Agent {
             piece: String::new(),
         };
         let (asked, (text, redacted)) = self.ask(input, &request, collector, running).await;
+        drop(activity);
         if let Some(showing) = showing {
             showing.end().await;
         }
@@ -257,6 +260,13 @@ impl Agent {
             clock: self.clock,
         };
         Some(Showing::begin(board.clone(), setting))
+    }
+
+    /// Shows that an answer is being written, if the platform can.
+    fn active(&self, input: &Input, turn: &Turn) -> Option<Activity> {
+        let adapter = self.deliverer.adapter(&turn.conversation)?;
+        let key = (*turn.conversation).clone();
+        Activity::begin(adapter, self.deliverer.clone(), input.conversation, key)
     }
 
     /// Asks the models until one has answered, the person stops it, or the time is over. Gives back the

@@ -131,7 +131,7 @@ platforms! {
         routes: |adapter: &Arc<weirgate_qq::Qq>| adapter.router(),
         together: weirgate_qq::settings::conflicts;
     "telegram": weirgate_telegram, accounts: MAX_ACCOUNTS,
-        routes: |_| None,
+        routes: |adapter: &Arc<weirgate_telegram::Telegram>| adapter.router(),
         together: weirgate_telegram::settings::conflicts;
     "webchat": weirgate_webchat, accounts: 1,
         routes: |adapter: &Arc<weirgate_webchat::WebChat>| Some(adapter.router());

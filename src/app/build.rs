@@ -14,6 +14,7 @@ use super::{
     core::{Core, Live, Parts},
     overlay,
     reload::{self, Engine, Reloader, Source},
+    translate,
 };
 use crate::{
     agent::model::{
@@ -23,6 +24,7 @@ use crate::{
         openai::{OpenAi, OpenAiOptions},
     },
     clock::Clock,
+    command,
     config::{Config, Environment, Loaded},
     current::Current,
     http::{self, Own, Readiness, server::Server},
@@ -376,6 +378,7 @@ pub(super) fn setup(
         version: env!("CARGO_PKG_VERSION"),
         public_origin: config.http.public_url.as_deref().and_then(origin),
         models: models.clone(),
+        menu: command::menu(translate::language(config)),
     }
 }
 

@@ -341,12 +341,16 @@ impl Reach {
             Self::Found { finding, runs } => match finding {
                 Finding::CanListen(_) => Level::Ok,
                 Finding::InUse(_) if *runs => Level::Ok,
-                Finding::Reached { online: true, .. } => Level::Ok,
-                Finding::NoToken(_) | Finding::Reached { .. } => Level::Warn,
+                Finding::Reached { online: true, .. } | Finding::HearsOnlyItself => Level::Ok,
+                Finding::NoToken(_)
+                | Finding::Reached { .. }
+                | Finding::PostedElsewhere(_)
+                | Finding::NotPosted(_) => Level::Warn,
                 Finding::InUse(_)
                 | Finding::CannotListen { .. }
                 | Finding::TokenRefused { .. }
-                | Finding::NotReached { .. } => Level::Fail,
+                | Finding::NotReached { .. }
+                | Finding::NoPublicUrl => Level::Fail,
             },
         }
     }

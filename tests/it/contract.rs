@@ -80,6 +80,7 @@ fn setup(account: &str) -> Setup {
         version: "0",
         public_origin: None,
         models: weirgate_sdk::ChatModels::new(vec!["a/b".into()]),
+        menu: weirgate_sdk::Menu::default(),
     }
 }
 

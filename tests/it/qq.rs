@@ -139,6 +139,7 @@ fn adapter(settings: Settings) -> Arc<Qq> {
         version: "0",
         public_origin: None,
         models: weirgate_sdk::ChatModels::default(),
+        menu: weirgate_sdk::Menu::default(),
     };
     weirgate_qq::build(setup, settings)
 }

@@ -2,9 +2,12 @@
 
 #![cfg(test)]
 
+mod counterpart;
+mod moderation;
 mod receiving;
 mod sending;
 mod streaming;
+mod webhook;
 mod whole;
 
 use std::{sync::Arc, time::Duration};
@@ -105,6 +108,7 @@ fn setup() -> Setup {
         version: "0",
         public_origin: None,
         models: weirgate_sdk::ChatModels::default(),
+        menu: weirgate_sdk::Menu::default(),
     }
 }
 

@@ -38,6 +38,7 @@ impl Site {
             version: "1.2.3",
             public_origin: None,
             models: weirgate_sdk::ChatModels::new(vec!["demo/echo".into()]),
+            menu: weirgate_sdk::Menu::default(),
         };
         let chat = build(setup, settings);
         let gateway = RecordingIngress::new();

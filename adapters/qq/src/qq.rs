@@ -12,7 +12,7 @@ use tokio::{sync::mpsc, time::timeout};
 use weirgate_sdk::{
     AccountName, Adapter, AdapterError, Capabilities, ConversationKey, Event, Finding, Ingress,
     Length, LengthUnit, Moderates, Outgoing, Platform, SendError, Sent, Setup, Stop, Streaming,
-    admins::Admins, answer::Render,
+    admins::Admins, answer::Render, patience::Patience,
 };
 
 use crate::{
@@ -27,7 +27,6 @@ use crate::{
         http::{self, Http, call::HttpCalls, post},
         intake::{CHANNEL, Intake, Parcel},
         links::Links,
-        quote::Patience,
         reverse,
         seen::Seen,
         send::{self, Call},
@@ -300,7 +299,7 @@ impl Adapter for Qq {
         Some(self)
     }
 
-    async fn check(&self) -> Vec<Finding> {
+    async fn check(&self, offline: bool) -> Vec<Finding> {
         let shared = &self.shared;
         let (url, found) = match &shared.settings.transport {
             Transport::Reverse { listen } => {
@@ -310,6 +309,7 @@ impl Adapter for Qq {
                     .chain(open)
                     .collect();
             }
+            _ if offline => return Vec::new(),
             Transport::Forward { url } => {
                 let found = forward::look(shared, url).await;
                 (url, found.map(|bot| (bot, true)))

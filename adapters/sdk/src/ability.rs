@@ -1,9 +1,9 @@
 //! Abilities beyond sending: each a small trait that an adapter offers when its platform has it.
 //!
-//! Owns streaming previews and the transcript of past messages. Previews are never the answer: they
+//! Owns streaming previews, signs of activity and the transcript of past messages. Previews are never the answer: they
 //! may be dropped at any moment, and the final text always goes through [`crate::Adapter::send`].
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 
@@ -53,6 +53,19 @@ pub trait Preview: Send {
     /// Ends the preview; the final text is on its way through [`crate::Adapter::send`] and replaces it.
     /// Dropping a preview without this abandons it: nothing more will come under this attempt.
     async fn finish(self: Box<Self>);
+}
+
+/// Shows that an answer is being written.
+#[async_trait]
+pub trait Indicates: Send + Sync {
+    /// How long one indication is shown, if nothing takes its place.
+    fn lasts(&self) -> Duration;
+
+    /// Shows it. Bounded in time by the adapter.
+    ///
+    /// # Errors
+    /// After an error other than a rate limit it is not tried again for this answer.
+    async fn indicate(&self, conversation: &ConversationKey) -> Result<(), SendError>;
 }
 
 /// One past message of a conversation.

@@ -10,7 +10,7 @@ use std::{
 use async_trait::async_trait;
 
 use crate::{
-    ability::Streams,
+    ability::{Indicates, Streams},
     answer::{Render, Rendered},
     capability::Capabilities,
     check::Finding,
@@ -70,6 +70,26 @@ pub struct Setup {
     pub public_origin: Option<String>,
     /// The chat models in use, which may change while the adapter runs.
     pub models: ChatModels,
+    /// What people can ask of the gateway, for platforms that show it.
+    pub menu: Menu,
+}
+
+/// The gateway's commands, once for each language. The first language is that of people whose own is not
+/// among them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Menu {
+    /// The languages.
+    pub languages: Vec<MenuLanguage>,
+}
+
+/// The commands in one language.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MenuLanguage {
+    /// The language by its two letters (ISO 639-1).
+    pub code: &'static str,
+    /// The commands: the name without the slash (a to z, digits and `_`, at most 32), and what it does in one
+    /// line.
+    pub commands: Vec<(String, String)>,
 }
 
 impl fmt::Debug for Setup {
@@ -81,6 +101,7 @@ impl fmt::Debug for Setup {
             version,
             public_origin,
             models,
+            menu,
         } = self;
         f.debug_struct("Setup")
             .field("account", account)
@@ -88,6 +109,7 @@ impl fmt::Debug for Setup {
             .field("version", version)
             .field("public_origin", public_origin)
             .field("models", models)
+            .field("menu", menu)
             .finish()
     }
 }
@@ -164,13 +186,19 @@ pub trait Adapter: Send + Sync + 'static {
     fn ended(&self, _conversation: &ConversationKey, _messages: &[MessageId]) {}
 
     /// Looks whether the account can work, for an operator who asks. Another process may run it meanwhile.
-    /// Sends nothing to people and leaves nothing behind; the caller bounds the time.
-    async fn check(&self) -> Vec<Finding> {
+    /// Sends nothing to people and leaves nothing behind; the caller bounds the time. With `offline` nobody
+    /// outside of this machine is asked.
+    async fn check(&self, _offline: bool) -> Vec<Finding> {
         Vec::new()
     }
 
     /// Shows text that is still being written, if the platform can.
     fn streams(&self) -> Option<&dyn Streams> {
+        None
+    }
+
+    /// Shows that an answer is being written, if the platform can.
+    fn indicates(&self) -> Option<&dyn Indicates> {
         None
     }
 

@@ -41,6 +41,14 @@ pub enum Finding {
         /// Why, in one short line without secrets.
         error: String,
     },
+    /// In groups the account hears only what is said to it.
+    HearsOnlyItself,
+    /// The platform posts the account's events to somebody else: the host.
+    PostedElsewhere(String),
+    /// The platform could not post the account's events here. What it says of the last time.
+    NotPosted(String),
+    /// The platform needs to know how it reaches the gateway, and `http.public_url` does not say.
+    NoPublicUrl,
 }
 
 impl Finding {

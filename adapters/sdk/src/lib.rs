@@ -7,7 +7,7 @@
 //! promised here; `docs/writing-an-adapter.md` walks through an example.
 //!
 //! Beside the contract stand a few small tools that more than one adapter needs: [`admins`], [`backoff`],
-//! [`text`] and [`answer::table`]. They are pure.
+//! [`patience`], [`text`] and [`answer::table`]. They are pure.
 //!
 //! This crate never opens a connection, reads a file or a clock, or knows a platform by name. The one
 //! socket that it touches is that of [`Finding::listen`], for a moment.
@@ -25,12 +25,13 @@ pub mod id;
 pub mod ingress;
 pub mod message;
 pub mod moderation;
+pub mod patience;
 pub mod settings;
 pub mod stop;
 pub mod text;
 
-pub use ability::{Preview, PreviewStart, Streams, Transcript, TranscriptEntry};
-pub use adapter::{Adapter, ChatModels, Outgoing, ReplyTarget, Sent, Setup};
+pub use ability::{Indicates, Preview, PreviewStart, Streams, Transcript, TranscriptEntry};
+pub use adapter::{Adapter, ChatModels, Menu, MenuLanguage, Outgoing, ReplyTarget, Sent, Setup};
 pub use capability::{Capabilities, Length, LengthUnit, Rates, Streaming};
 pub use check::Finding;
 pub use error::{AdapterError, Freeze, SendError};

@@ -1,4 +1,4 @@
-//! Telegram through its Bot API: updates by long polling, answers as plain text with entities.
+//! Telegram through its Bot API: updates by long polling or webhook, answers as plain text with entities.
 //!
 //! Owns the adapter of one bot: its settings, the calls, the reading of updates and the form of answers. Requests
 //! are the payload types of `teloxide-core`; its dispatcher is not used, because it acknowledges before the work
@@ -8,8 +8,14 @@
 
 mod albums;
 mod api;
+mod check;
+mod connect;
 mod floods;
 pub mod format;
+mod members;
+mod menu;
+mod moderate;
+mod moves;
 mod places;
 mod poll;
 mod receive;
@@ -17,6 +23,7 @@ mod send;
 pub mod settings;
 mod stream;
 mod telegram;
+mod webhook;
 mod window;
 
 use std::sync::Arc;

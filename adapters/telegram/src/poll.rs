@@ -6,7 +6,7 @@
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use serde_json::Value;
-use teloxide_core::payloads::{DeleteWebhook, GetMe};
+use teloxide_core::payloads::DeleteWebhook;
 use tokio::time::{Instant, sleep, timeout};
 use weirgate_sdk::{
     AdapterError, Batch, BotId, Connection, Event, Ingress, NotAccepted, Receipt, Stop,
@@ -19,6 +19,7 @@ use crate::{
         CallError, Trouble,
         method::{GetUpdates, UPDATES},
     },
+    connect,
     receive::{Bot, Receiver, update_id},
     telegram::{Shared, unix_time},
     window::Window,
@@ -81,13 +82,14 @@ pub async fn run(
     let bot = tokio::select! {
         biased;
         () = stop.stopped() => return Ok(()),
-        bot = introduce(shared) => bot?,
+        bot = connect::introduce(shared) => bot?,
     };
     let id = BotId::from(bot.id.to_string());
     let cursor = ingress.cursor(&shared.platform, &shared.account).await;
     if cursor.as_ref().is_some_and(|cursor| cursor.bot != id) {
         tracing::warn!(account = %shared.account, bot = bot.id, "another bot than before: reading from its beginning");
     }
+    Window::read_moves(cursor.as_ref(), &id, &shared.moves);
     let mut poller = Poller {
         shared,
         ingress,
@@ -113,48 +115,6 @@ pub async fn run(
     }
     poller.settle().await;
     Ok(())
-}
-
-/// Finds out who the bot is, for as long as it takes.
-async fn introduce(shared: &Shared) -> Result<Arc<Bot>, AdapterError> {
-    let mut backoff = Backoff::new(shared.settings.reconnect);
-    loop {
-        let limit = shared.settings.call_timeout;
-        let error = match shared.calls()?.call(&GetMe::new(), limit).await {
-            Ok(me) => match me["id"].as_i64() {
-                Some(id) => {
-                    let username = me["username"].as_str().unwrap_or_default().to_owned();
-                    tracing::info!(account = %shared.account, bot = id, username, "the platform knows the bot");
-                    return Ok(shared.introduce(Bot { id, username }));
-                }
-                None => CallError::Lost("the answer is not one of the platform".into()),
-            },
-            Err(error) => error,
-        };
-        let pause = backoff.pause(rand::random());
-        sleep(failed(shared, &error, pause)?).await;
-    }
-}
-
-/// Reports a failure, and says how long to wait.
-///
-/// # Errors
-/// If no waiting helps.
-fn failed(shared: &Shared, error: &CallError, pause: Duration) -> Result<Duration, AdapterError> {
-    let trouble = match error {
-        CallError::Refused(refusal) => refusal.trouble(),
-        CallError::Unreachable(_) | CallError::Lost(_) => Trouble::Other,
-    };
-    let pause = match trouble {
-        Trouble::Token => {
-            let text = format!("the platform does not take the token: {error}");
-            return Err(AdapterError::Config(text));
-        }
-        Trouble::Flood(after) => after.max(pause),
-        _ => pause,
-    };
-    shared.report(Connection::Down(error.to_string()));
-    Ok(pause)
 }
 
 impl Poller<'_> {
@@ -255,17 +215,13 @@ impl Poller<'_> {
         let Some(last) = fresh.iter().rev().find_map(update_id) else {
             return;
         };
-        let receiver = Receiver {
-            platform: &self.shared.platform,
-            account: &self.shared.account,
-            bot: &self.bot,
-            ignored: &self.shared.settings.ignore,
-        };
+        let receiver = Receiver::new(self.shared, &self.bot);
         let events: Vec<Event> = fresh
             .iter()
             .flat_map(|update| receiver.read(update, clock))
             .collect();
         let mut events = albums::merged(events);
+        connect::prepare(self.shared, &mut events).await;
         while !events.is_empty() {
             let rest = events.split_off(events.len().min(MAX_BATCH));
             let is_last = rest.is_empty();
@@ -273,7 +229,8 @@ impl Poller<'_> {
                 platform: self.shared.platform.clone(),
                 account: self.shared.account.clone(),
                 events: std::mem::replace(&mut events, rest),
-                cursor: is_last.then(|| Window::cursor(&self.id, last, clock / 1_000)),
+                cursor: is_last
+                    .then(|| Window::cursor(&self.id, last, clock / 1_000, &self.shared.moves)),
             };
             let receipt = self.ingress.accept(batch).await;
             self.open.push_back(Open {
@@ -312,7 +269,7 @@ impl Poller<'_> {
                 Ok(())
             }
             _ => {
-                let pause = failed(self.shared, &error, pause).map_err(End::Failed)?;
+                let pause = connect::failed(self.shared, &error, pause).map_err(End::Failed)?;
                 sleep(pause).await;
                 Ok(())
             }

@@ -1,7 +1,7 @@
 //! Updates into the contract's events.
 //!
-//! Owns what each kind of update means, and which are nobody's business. Pure: the time is an argument. An update
-//! that is not known or not whole never hides the ones beside it.
+//! Owns what each kind of update means, and which are nobody's business. The time is an argument, and nothing is kept
+//! but the new numbers of groups. An update that is not known or not whole never hides the ones beside it.
 
 mod content;
 mod kinds;
@@ -9,12 +9,19 @@ mod members;
 mod message;
 mod sender;
 
+pub use members::role;
+pub use sender::name;
+
 use std::collections::HashSet;
 
 use serde_json::Value;
 use weirgate_sdk::{AccountName, ConversationKey, Event, Platform, Timestamp, UserKey, text::line};
 
-use crate::places::{Place, is_chat};
+use crate::{
+    moves::Moves,
+    places::{Place, is_chat},
+    telegram::Shared,
+};
 
 /// Longest name of an unknown update, in characters.
 const MAX_EVENT_NAME: usize = 64;
@@ -47,6 +54,22 @@ pub struct Receiver<'a> {
     pub bot: &'a Bot,
     /// Users whose messages are dropped.
     pub ignored: &'a HashSet<String>,
+    /// Groups that have another number now; updates tell of new ones.
+    pub moves: &'a Moves,
+}
+
+impl<'a> Receiver<'a> {
+    /// What comes to this account for this bot.
+    #[must_use]
+    pub fn new(shared: &'a Shared, bot: &'a Bot) -> Self {
+        Self {
+            platform: &shared.platform,
+            account: &shared.account,
+            bot,
+            ignored: &shared.settings.ignore,
+            moves: &shared.moves,
+        }
+    }
 }
 
 /// The number of an update; `None` if it has none.
@@ -103,7 +126,8 @@ impl Receiver<'_> {
     }
 
     fn key(&self, place: Place) -> ConversationKey {
-        place.key(self.platform, self.account)
+        let chat = self.moves.first(place.chat);
+        Place { chat, ..place }.key(self.platform, self.account)
     }
 
     fn user(&self, id: i64) -> UserKey {

@@ -20,13 +20,13 @@ use crate::{
     telegram::Shared,
 };
 
-/// Delivers one part. Only a topic that is gone makes a second call: the first was refused, and the words go to the
-/// chat itself.
+/// Delivers one part. A second call is made only when the first was refused because the place is another: a topic is
+/// gone, and the words go to the chat itself; or the group became a supergroup.
 ///
 /// # Errors
 /// The class of what went wrong.
 pub async fn send(shared: &Shared, outgoing: &Outgoing) -> Result<Sent, SendError> {
-    let place = place(&outgoing.conversation)?;
+    let mut place = place(shared, &outgoing.conversation)?;
     let api = shared.api()?;
     shared.floods.ask(place.chat, Instant::now())?;
     if let Some(sent) = stream::complete(shared, place, outgoing).await? {
@@ -37,6 +37,14 @@ pub async fn send(shared: &Shared, outgoing: &Outgoing) -> Result<Sent, SendErro
     let mut message = message(shared, place, &outgoing.rendered, answers)?;
     let limit = shared.settings.call_timeout;
     let mut sent = api.call(&message, limit).await;
+    if let Some(Trouble::Migrated(chat)) = trouble(&sent)
+        && shared.moves.learn(place.chat, chat)
+    {
+        tracing::info!(account = %shared.account, from = place.chat, to = chat, "the group is a supergroup now");
+        place.chat = chat;
+        message.chat_id = ChatId(chat).into();
+        sent = api.call(&message, limit).await;
+    }
     if message.message_thread_id.is_some() && trouble(&sent) == Some(Trouble::NoTopic) {
         tracing::warn!(account = %shared.account, conversation = %outgoing.conversation.encode(),
             "the topic is gone, the answer goes to the chat itself");
@@ -55,8 +63,9 @@ pub async fn send(shared: &Shared, outgoing: &Outgoing) -> Result<Sent, SendErro
 ///
 /// # Errors
 /// [`SendError::Rejected`] if it is not one of this adapter's.
-pub fn place(conversation: &ConversationKey) -> Result<Place, SendError> {
-    Place::parse(conversation)
+pub fn place(shared: &Shared, conversation: &ConversationKey) -> Result<Place, SendError> {
+    shared
+        .place(conversation)
         .ok_or_else(|| SendError::Rejected("not a conversation of this platform".into()))
 }
 

@@ -23,6 +23,16 @@ pub enum Reply {
     None,
 }
 
+/// How updates come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// The gateway asks for them.
+    #[default]
+    Polling,
+    /// The platform posts them to the gateway's web server.
+    Webhook,
+}
+
 /// Settings of one account.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
@@ -30,6 +40,8 @@ pub struct Settings {
     pub token: Option<Secret>,
     /// Where the Bot API is, without a slash at the end.
     pub api_url: String,
+    /// How updates come.
+    pub mode: Mode,
     /// How long a request for updates waits for one. The platform's own limit is 50 seconds.
     pub poll_timeout: Duration,
     /// The longest pause between two attempts to reach the platform.
@@ -53,6 +65,7 @@ impl Default for Settings {
         Self {
             token: None,
             api_url: API.to_owned(),
+            mode: Mode::Polling,
             poll_timeout: Duration::from_secs(30),
             reconnect: Duration::from_secs(60),
             call_timeout: Duration::from_secs(15),
@@ -83,11 +96,18 @@ impl Settings {
             let hint = Some("for example http://127.0.0.1:8081, for a Bot API server of your own");
             fields.invalid("api_url", what, hint);
         }
+        let modes = [("polling", Mode::Polling), ("webhook", Mode::Webhook)];
+        let mode = fields.choice("mode", default.mode, &modes);
+        if mode == Mode::Webhook && fields.has("poll_timeout") {
+            let why = Some("the platform posts updates, nobody asks for them");
+            fields.invalid("poll_timeout", "belongs to mode polling", why);
+        }
         let replies = [("quote", Reply::Quote), ("none", Reply::None)];
         let (rates, group) = limits(fields);
         Self {
             token,
             api_url: api_url.trim_end_matches('/').to_owned(),
+            mode,
             poll_timeout: fields.seconds("poll_timeout", default.poll_timeout, 0.1..=50.0),
             reconnect: fields.seconds("reconnect", default.reconnect, 0.05..=3_600.0),
             call_timeout: fields.seconds("call_timeout", default.call_timeout, 1.0..=120.0),

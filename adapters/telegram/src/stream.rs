@@ -69,7 +69,7 @@ impl Live {
 impl Streams for Telegram {
     async fn open(&self, start: PreviewStart) -> Result<Box<dyn Preview>, SendError> {
         let shared = Arc::clone(self.shared());
-        let place = send::place(&start.conversation)?;
+        let place = send::place(&shared, &start.conversation)?;
         if is_private(place.chat) {
             return Ok(Box::new(Draft {
                 id: draft_id(&start.turn),
@@ -239,10 +239,11 @@ pub async fn complete(
         return Ok(None);
     };
     let edited = edit(shared, place, message, &outgoing.rendered).await;
+    // Nothing was shown, so that the part may be sent; ids do not outlive a move.
     let is_gone = |refusal: &Refusal| {
         matches!(
             refusal.trouble(),
-            Trouble::NoMessage | Trouble::NoTopic | Trouble::Other
+            Trouble::NoMessage | Trouble::NoTopic | Trouble::Migrated(_) | Trouble::Other
         )
     };
     let done = match edited {

@@ -9,24 +9,34 @@ use std::{
 };
 
 use async_trait::async_trait;
+use axum::Router;
 use parking_lot::Mutex;
+use teloxide_core::{
+    payloads::SendChatAction,
+    types::{ChatAction, ChatId, MessageId, ThreadId},
+};
+use tokio::time::Instant;
 use weirgate_sdk::{
-    AccountName, Adapter, AdapterError, Capabilities, Connection, ConversationKey, Ingress, Length,
-    LengthUnit, Outgoing, Platform, Rates, SendError, Sent, Setup, Stop, Streaming, Streams,
-    Timestamp, answer::Render,
+    AccountName, Adapter, AdapterError, Capabilities, Connection, ConversationKey, Finding,
+    Indicates, Ingress, Length, LengthUnit, Menu, Moderates, Outgoing, Platform, Rates, SendError,
+    Sent, Setup, Stop, Streaming, Streams, Timestamp, admins::Admins, answer::Render,
+    patience::Patience,
 };
 
 use crate::{
     PLATFORM,
     api::Api,
+    check,
     floods::Floods,
     format::Entities,
+    moves::Moves,
     places::{Place, is_private},
     poll,
     receive::Bot,
     send,
-    settings::Settings,
+    settings::{Mode, Settings},
     stream::Live,
+    webhook::{self, Hook},
 };
 
 /// Least time between two states of a draft, and how long it is shown.
@@ -35,6 +45,8 @@ const DRAFT_LIFE: Duration = Duration::from_secs(30);
 /// Least time between two edits of a message in a group: they count like messages, of which there may be twenty a
 /// minute.
 const EDIT_PAUSE: Duration = Duration::from_secs(3);
+/// How long "is typing" is shown.
+const ACTION_LIFE: Duration = Duration::from_secs(5);
 
 /// One bot.
 #[derive(Debug)]
@@ -56,6 +68,16 @@ pub struct Shared {
     pub floods: Floods,
     /// Messages that show unfinished answers.
     pub live: Live,
+    /// The administrators of groups that were asked about.
+    pub admins: Admins,
+    /// Whether administrators are asked for.
+    pub patience: Patience,
+    /// Groups that have another number now.
+    pub moves: Moves,
+    /// The commands.
+    pub menu: Menu,
+    /// How the platform reaches the gateway, and what it proves itself with, where it posts updates.
+    pub hook: Hook,
     /// The way to the platform, or why there is none.
     api: Result<Api, String>,
     state: Mutex<State>,
@@ -92,6 +114,11 @@ impl Shared {
             settings,
             floods: Floods::default(),
             live: Live::default(),
+            admins: Admins::default(),
+            patience: Patience::default(),
+            moves: Moves::default(),
+            menu: setup.menu.clone(),
+            hook: Hook::new(setup),
             api,
             state: Mutex::default(),
         }
@@ -125,6 +152,18 @@ impl Shared {
         bot
     }
 
+    /// Who the bot is, once the platform said so.
+    #[must_use]
+    pub fn bot(&self) -> Option<Arc<Bot>> {
+        self.state.lock().bot.clone()
+    }
+
+    /// The gateway, while the account runs.
+    #[must_use]
+    pub fn ingress(&self) -> Option<Arc<dyn Ingress>> {
+        self.state.lock().ingress.clone()
+    }
+
     /// Tells the gateway of the connection, and the log when it changes.
     pub fn report(&self, connection: Connection) {
         let ingress = {
@@ -150,7 +189,16 @@ impl Shared {
     /// The key of a place.
     #[must_use]
     pub fn key(&self, place: Place) -> ConversationKey {
-        place.key(&self.platform, &self.account)
+        let chat = self.moves.first(place.chat);
+        Place { chat, ..place }.key(&self.platform, &self.account)
+    }
+
+    /// Where a conversation is now.
+    #[must_use]
+    pub fn place(&self, conversation: &ConversationKey) -> Option<Place> {
+        let place = Place::parse(conversation)?;
+        let chat = self.moves.present(place.chat);
+        Some(Place { chat, ..place })
     }
 }
 
@@ -160,6 +208,12 @@ impl Telegram {
             format: Entities::new(settings.max_length),
             shared: Arc::new(Shared::new(setup, settings)),
         }
+    }
+
+    /// The route to which the platform posts updates, for an account with a webhook.
+    #[must_use]
+    pub fn router(&self) -> Option<Router> {
+        webhook::router(&self.shared)
     }
 
     /// What receiving and sending share.
@@ -224,19 +278,53 @@ impl Adapter for Telegram {
             state.connection = None;
         }
         shared.report(Connection::Waiting);
-        let ended = poll::run(shared, Arc::clone(&ingress), &stop).await;
+        let ended = match shared.settings.mode {
+            Mode::Polling => poll::run(shared, Arc::clone(&ingress), &stop).await,
+            Mode::Webhook => webhook::run(shared, &stop).await,
+        };
         shared.state.lock().ingress = None;
         let end = Connection::Down("the account was stopped".into());
         ingress.connection(&shared.platform, &shared.account, end);
         ended
     }
 
+    async fn check(&self, offline: bool) -> Vec<Finding> {
+        check::check(&self.shared, offline).await
+    }
+
     fn streams(&self) -> Option<&dyn Streams> {
+        Some(self)
+    }
+
+    fn indicates(&self) -> Option<&dyn Indicates> {
+        Some(self)
+    }
+
+    fn moderates(&self) -> Option<&dyn Moderates> {
         Some(self)
     }
 
     async fn send(&self, outgoing: Outgoing) -> Result<Sent, SendError> {
         send::send(&self.shared, &outgoing).await
+    }
+}
+
+#[async_trait]
+impl Indicates for Telegram {
+    fn lasts(&self) -> Duration {
+        ACTION_LIFE
+    }
+
+    async fn indicate(&self, conversation: &ConversationKey) -> Result<(), SendError> {
+        let shared = &self.shared;
+        let place = send::place(shared, conversation)?;
+        let api = shared.api()?;
+        shared.floods.ask(place.chat, Instant::now())?;
+        let mut call = SendChatAction::new(ChatId(place.chat), ChatAction::Typing);
+        call.message_thread_id = place.topic.map(|topic| ThreadId(MessageId(topic)));
+        let done = api.call(&call, shared.settings.call_timeout).await;
+        done.map(|_| ())
+            .map_err(|error| send::failure(shared, place, &error))
     }
 }
 

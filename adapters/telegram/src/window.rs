@@ -6,7 +6,7 @@
 use serde_json::Value;
 use weirgate_sdk::{BotId, Cursor};
 
-use crate::receive::update_id;
+use crate::{moves::Moves, receive::update_id};
 
 /// After a week without updates their numbers begin anew anywhere (Bot API, type Update); a position that is nearly as
 /// old is not used.
@@ -27,8 +27,8 @@ impl Window {
     pub fn from_cursor(cursor: Option<&Cursor>, bot: &BotId) -> Self {
         let own = cursor.filter(|cursor| cursor.bot == *bot);
         let position = own.and_then(|cursor| {
-            let (next, at) = cursor.value.split_once('@')?;
-            Some((next.parse().ok()?, at.parse().ok()?))
+            let mut parts = cursor.value.splitn(3, '@');
+            Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
         });
         Self {
             confirmed: position,
@@ -36,12 +36,21 @@ impl Window {
         }
     }
 
-    /// The cursor that stands behind the update `last`.
+    /// The cursor that stands behind the update `last`, with the moves that are known.
     #[must_use]
-    pub fn cursor(bot: &BotId, last: i64, clock: i64) -> Cursor {
+    pub fn cursor(bot: &BotId, last: i64, clock: i64, moves: &Moves) -> Cursor {
+        let next = last.saturating_add(1);
         Cursor {
             bot: bot.clone(),
-            value: format!("{}@{clock}", last.saturating_add(1)),
+            value: format!("{next}@{clock}@{}", moves.write()),
+        }
+    }
+
+    /// The moves in a cursor of this bot.
+    pub fn read_moves(cursor: Option<&Cursor>, bot: &BotId, moves: &Moves) {
+        let own = cursor.filter(|cursor| cursor.bot == *bot);
+        if let Some(text) = own.and_then(|cursor| cursor.value.splitn(3, '@').nth(2)) {
+            moves.read(text);
         }
     }
 
@@ -131,7 +140,14 @@ mod tests {
     #[test]
     fn a_cursor_is_used_by_its_bot_while_it_is_young() {
         let bot = BotId::from("111");
-        let cursor = Window::cursor(&bot, 600_000_000, NOW);
+        let moves = Moves::default();
+        moves.learn(-42, -1_007);
+        let cursor = Window::cursor(&bot, 600_000_000, NOW, &moves);
+        let again = Moves::default();
+        Window::read_moves(Some(&cursor), &"222".into(), &again);
+        assert_eq!(again.present(-42), -42, "another bot is in other groups");
+        Window::read_moves(Some(&cursor), &bot, &again);
+        assert_eq!(again.present(-42), -1_007);
         let window = Window::from_cursor(Some(&cursor), &bot);
         assert_eq!(window.offset(NOW + 1), Some(600_000_001));
         assert_eq!(window.offset(NOW + FRESH), None);

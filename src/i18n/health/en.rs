@@ -161,5 +161,17 @@ fn found(finding: &Finding, runs: bool) -> String {
                 "{address} is not what it should be ({error}): look at the address and the other side"
             )
         }
+        Finding::HearsOnlyItself => {
+            "in groups it hears only mentions, replies and commands; wake words need its privacy mode off".into()
+        }
+        Finding::PostedElsewhere(host) => {
+            format!("its events are posted to {host}; the gateway will take them over when it runs")
+        }
+        Finding::NotPosted(error) => {
+            format!("its events could not be posted to the gateway ({error}): check http.public_url")
+        }
+        Finding::NoPublicUrl => {
+            "the platform must know how to reach the gateway: set http.public_url".into()
+        }
     }
 }

@@ -149,5 +149,15 @@ fn found(finding: &Finding, runs: bool) -> String {
         Finding::NotReached { address, error } => {
             format!("{address} 无法使用（{error}）：请检查地址和对方程序")
         }
+        Finding::HearsOnlyItself => {
+            "在群里只收得到提及、回复和命令；要用唤醒词，请关闭它的隐私模式".into()
+        }
+        Finding::PostedElsewhere(host) => {
+            format!("它的事件正发往 {host}；网关运行后会接管")
+        }
+        Finding::NotPosted(error) => {
+            format!("平台无法把事件发给网关（{error}）：请检查 http.public_url")
+        }
+        Finding::NoPublicUrl => "平台需要知道怎样连到网关：请设置 http.public_url".into(),
     }
 }

@@ -44,6 +44,7 @@ impl FakeBoard {
             version: "0",
             public_origin: None,
             models: weirgate_sdk::ChatModels::default(),
+            menu: weirgate_sdk::Menu::default(),
         };
         let board = build(setup, settings);
         let gateway = RecordingIngress::new();

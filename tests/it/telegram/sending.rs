@@ -81,10 +81,43 @@ async fn refusals_have_their_classes() {
         marks: vec![],
     };
     assert_eq!(rig.bot.send(outgoing).await, Err(SendError::TooLong));
+    rig.stop().await;
+}
+
+#[tokio::test]
+async fn a_group_that_became_a_supergroup_stays_the_same_conversation() {
+    let rig = group().await;
+    let here = place(GROUP, None);
     rig.fake.migrate(GROUP, -1_007);
-    let moved = rig.say(&here, "x").await;
-    let to = Box::new(place(-1_007, None));
-    assert_eq!(moved, Err(SendError::Migrated { to }));
+    // Nobody has told of it yet: the refusal does, and the words go on.
+    rig.say(&here, "one").await.expect("sent");
+    rig.say(&here, "two").await.expect("sent");
+    for text in ["one", "two"] {
+        let message = rig.fake.next_message(LIMIT).await.expect("seen");
+        assert_eq!((message.chat, &*message.text), (-1_007, text));
+    }
+    assert_eq!(rig.fake.calls("sendMessage").len(), 3);
+    rig.fake.say(-1_007, 7, "still here", &Value::Null);
+    assert_eq!(rig.heard().await.conversation, here);
+    assert_eq!(rig.fake.confirmed(7, 2, LIMIT).await, 2);
+    // What is known of it is stored with the position.
+    let Rig {
+        fake,
+        ingress,
+        stopper,
+        run,
+        ..
+    } = rig;
+    stopper.stop();
+    run.await.expect("no panic").expect("no error");
+    let rig = Rig::run(fake, ingress);
+    rig.fake.say(-1_007, 7, "after a restart", &Value::Null);
+    assert_eq!(rig.heard().await.conversation, here);
+    rig.say(&here, "three").await.expect("sent");
+    assert_eq!(
+        rig.fake.next_message(LIMIT).await.expect("seen").chat,
+        -1_007
+    );
     rig.stop().await;
 }
 

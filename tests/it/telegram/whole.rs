@@ -254,3 +254,52 @@ async fn in_a_group_one_message_grows_where_the_operator_wants_it() {
     assert_eq!(fake.messages().len(), 2, "{:?}", fake.messages());
     assert_eq!(fake.violations(), Vec::<String>::new());
 }
+
+#[tokio::test]
+async fn people_see_commands_in_their_language_and_that_an_answer_is_coming() {
+    let fake = FakeTelegram::start(TOKEN).await;
+    let (model, _gateway) = gateway(&fake, json!({})).await;
+    model.push(Script::answer("done").before_headers(Duration::from_secs(2)));
+    fake.say(GROUP, 7, "/ping", &in_topic(77));
+    let pong = answer(&fake).await;
+    let replied = json!({ "message_thread_id": 77, "is_topic_message": true, "reply_to_message": {
+        "message_id": pong.id, "from": { "id": weirgate_testkit::telegram::BOT, "is_bot": true } } });
+    fake.say(GROUP, 7, "think", &replied);
+    assert_eq!(answer(&fake).await.text, "done");
+    let typing = fake.calls("sendChatAction");
+    assert!(!typing.is_empty(), "nothing was shown");
+    let here = |call: &Value| call["message_thread_id"] == 77 && call["action"] == "typing";
+    assert!(typing.iter().all(here), "{typing:?}");
+    let menus = fake.commands();
+    let languages: Vec<_> = menus
+        .iter()
+        .map(|menu| menu["language_code"].as_str())
+        .collect();
+    assert_eq!(languages, [None, Some("en"), Some("zh")]);
+    let names = |menu: &Value| menu["commands"].as_array().map_or(0, Vec::len);
+    assert!(menus.iter().all(|menu| names(menu) >= 8), "{menus:?}");
+    assert_eq!(fake.violations(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn the_doctor_says_whether_the_platform_knows_the_bot() {
+    let fake = FakeTelegram::start(TOKEN).await;
+    let model = FakeModel::start().await;
+    let accounts = json!({
+        "main": account(&fake, TOKEN),
+        "other": account(&fake, "20002:TEST-nobody_knows_it"),
+    });
+    let changes = json!({ "platforms": { "telegram": { "accounts": accounts } } });
+    let gateway = Gateway::prepare(&model, changes);
+    let said = async |arguments: &[&str]| {
+        let output = gateway.command(arguments).output().await.expect("runs");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let all = said(&["doctor"]).await;
+    assert!(all.contains(&format!("@{BOT_NAME}")), "{all}");
+    assert!(all.contains("does not take the token"), "{all}");
+    assert!(!all.contains("TEST-"), "{all}");
+    let before = fake.calls("getMe").len();
+    assert!(!said(&["doctor", "--offline"]).await.contains(BOT_NAME));
+    assert_eq!(fake.calls("getMe").len(), before, "nobody was asked");
+}

@@ -11,6 +11,7 @@
 
 pub mod clock;
 pub mod contract;
+mod exchange;
 pub mod ingress;
 pub mod model;
 pub mod onebot;

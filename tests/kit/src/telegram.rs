@@ -8,6 +8,7 @@ mod answer;
 mod api;
 mod chats;
 mod fault;
+mod post;
 mod server;
 pub mod table;
 mod text;
@@ -38,6 +39,7 @@ pub const BOT_NAME: &str = "WeirBot";
 pub struct FakeTelegram {
     shared: Arc<Shared>,
     task: JoinHandle<()>,
+    posting: Mutex<Option<JoinHandle<()>>>,
 }
 
 #[derive(Debug)]
@@ -67,6 +69,7 @@ struct State {
     drafts: Vec<Value>,
     commands: Vec<Value>,
     violations: Vec<String>,
+    refused_posts: Vec<u16>,
 }
 
 /// Where updates are posted to.
@@ -89,7 +92,11 @@ impl FakeTelegram {
             polls: watch::Sender::new(0),
         });
         let task = tokio::spawn(server::serve(Arc::clone(&shared), listener));
-        Self { shared, task }
+        Self {
+            shared,
+            task,
+            posting: Mutex::default(),
+        }
     }
 
     /// The address, as in `api_url`.
@@ -228,6 +235,31 @@ impl FakeTelegram {
         Some((webhook.url, webhook.secret))
     }
 
+    /// Posts updates to the webhook, at this address in the place of its host.
+    pub fn post_to(&self, address: SocketAddr) {
+        let task = tokio::spawn(post::run(Arc::clone(&self.shared), address));
+        if let Some(before) = self.posting.lock().replace(task) {
+            before.abort();
+        }
+    }
+
+    /// Posts something once, as somebody who may not be the service; the status of the answer.
+    pub async fn post_once(address: SocketAddr, path: &str, secret: &str, body: &str) -> u16 {
+        post::post(address, &format!("http://{address}{path}"), secret, body).await
+    }
+
+    /// The statuses of posts that were not taken.
+    #[must_use]
+    pub fn refused_posts(&self) -> Vec<u16> {
+        self.shared.state.lock().refused_posts.clone()
+    }
+
+    /// The menus of commands that were set.
+    #[must_use]
+    pub fn commands(&self) -> Vec<Value> {
+        self.shared.state.lock().commands.clone()
+    }
+
     /// Sets a webhook behind the bot's back.
     pub fn set_webhook(&self, url: &str) {
         self.shared.state.lock().webhook = Some(Webhook {
@@ -283,6 +315,9 @@ impl FakeTelegram {
 impl Drop for FakeTelegram {
     fn drop(&mut self) {
         self.task.abort();
+        if let Some(posting) = self.posting.lock().take() {
+            posting.abort();
+        }
         self.shared.open.send_replace(false);
     }
 }

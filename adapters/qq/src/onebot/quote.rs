@@ -5,7 +5,6 @@
 
 use std::{borrow::Cow, time::Duration};
 
-use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::json;
 use tokio::time::{Instant, timeout_at};
@@ -29,28 +28,10 @@ const MAX_TEXT: usize = 2_000;
 /// Longest name, in characters.
 const MAX_NAME: usize = 60;
 
-/// After a question without an answer, how long nothing is asked: an implementation that passes over calls
-/// it does not know must not hold up every message.
-const PAUSE: Duration = Duration::from_secs(60);
-
-/// Until when nothing is asked.
-#[derive(Debug, Default)]
-pub struct Patience(Mutex<Option<Instant>>);
-
-impl Patience {
-    fn is_lost(&self, now: Instant) -> bool {
-        self.0.lock().is_some_and(|until| now < until)
-    }
-
-    fn lose(&self, now: Instant) {
-        *self.0.lock() = Some(now + PAUSE);
-    }
-}
-
 /// Puts what they answer in front of the messages that are said to the bot.
 pub async fn fill(shared: &Shared, events: &mut [Event]) {
     let now = Instant::now();
-    if shared.patience.is_lost(now) {
+    if shared.patience.is_lost(now.into_std()) {
         return;
     }
     let until = now + LIMIT;
@@ -68,7 +49,7 @@ pub async fn fill(shared: &Shared, events: &mut [Event]) {
         };
         let asked = timeout_at(until, shared.request(&call, LIMIT)).await;
         let Ok(answer) = asked else {
-            return shared.patience.lose(Instant::now());
+            return shared.patience.lose(Instant::now().into_std());
         };
         let Ok(data) = answer else { continue };
         let Some(said) = read(&data, message, shared.links.bot().as_deref()) else {

@@ -8,6 +8,7 @@ fn the_key_of_an_account_is_not_printed() {
         version: "1",
         public_origin: Some("https://chat.example.com".into()),
         models: ChatModels::new(vec!["a/b".into()]),
+        menu: Menu::default(),
     };
     for text in [format!("{setup:?}"), format!("{setup:#?}")] {
         assert!(!text.contains("201"), "{text}");

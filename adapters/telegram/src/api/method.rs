@@ -2,6 +2,8 @@
 //!
 //! Owns their parameters, as the Bot API's documentation has them.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use teloxide_core::{requests::Payload, types::MessageEntity};
 
@@ -59,4 +61,87 @@ pub struct SendMessageDraft {
 impl Payload for SendMessageDraft {
     type Output = teloxide_core::types::True;
     const NAME: &'static str = "SendMessageDraft";
+}
+
+/// `banChatMember`. The library's own takes a time of another crate.
+#[derive(Debug, Clone, Serialize)]
+pub struct BanChatMember {
+    /// The group.
+    pub chat_id: i64,
+    /// Whom.
+    pub user_id: u64,
+    /// Until when, in seconds since the epoch; for good without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until_date: Option<i64>,
+}
+
+impl Payload for BanChatMember {
+    type Output = teloxide_core::types::True;
+    const NAME: &'static str = "BanChatMember";
+}
+
+/// What a member may be allowed (Bot API 10.3, type ChatPermissions; the library's own lacks some, and what is left
+/// out is taken away).
+const PERMISSIONS: &[&str] = &[
+    "can_send_messages",
+    "can_send_audios",
+    "can_send_documents",
+    "can_send_photos",
+    "can_send_videos",
+    "can_send_video_notes",
+    "can_send_voice_notes",
+    "can_send_polls",
+    "can_send_other_messages",
+    "can_add_web_page_previews",
+    "can_react_to_messages",
+    "can_edit_tag",
+    "can_change_info",
+    "can_invite_users",
+    "can_pin_messages",
+    "can_manage_topics",
+];
+
+/// Every permission, given or not.
+#[must_use]
+pub fn permissions(given: bool) -> BTreeMap<&'static str, bool> {
+    PERMISSIONS.iter().map(|name| (*name, given)).collect()
+}
+
+/// `restrictChatMember`. The library's own takes a time of another crate.
+#[derive(Debug, Clone, Serialize)]
+pub struct RestrictChatMember {
+    /// The supergroup.
+    pub chat_id: i64,
+    /// Whom.
+    pub user_id: u64,
+    /// What he may do.
+    pub permissions: BTreeMap<&'static str, bool>,
+    /// Each permission stands for itself.
+    pub use_independent_chat_permissions: bool,
+    /// Until when, in seconds since the epoch; for good without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until_date: Option<i64>,
+}
+
+impl Payload for RestrictChatMember {
+    type Output = teloxide_core::types::True;
+    const NAME: &'static str = "RestrictChatMember";
+}
+
+/// `setWebhook`. The library's own knows no kind of update newer than Bot API 9.1.
+#[derive(Debug, Clone, Serialize)]
+pub struct SetWebhook {
+    /// Where updates are posted to.
+    pub url: String,
+    /// What they are posted with, so that the platform is known.
+    pub secret_token: String,
+    /// [`UPDATES`].
+    pub allowed_updates: &'static [&'static str],
+    /// Whether what waits is thrown away.
+    pub drop_pending_updates: bool,
+}
+
+impl Payload for SetWebhook {
+    type Output = teloxide_core::types::True;
+    const NAME: &'static str = "SetWebhook";
 }

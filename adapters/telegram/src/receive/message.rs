@@ -11,7 +11,7 @@ use weirgate_sdk::{
 };
 
 use super::{Receiver, content, kinds, malformed, other, place};
-use crate::places::{Place, is_chat};
+use crate::places::Place;
 
 /// How long an update counts as known: twice as long as the platform keeps one.
 const DEDUPE_LIFETIME: Duration = Duration::from_secs(48 * 3_600);
@@ -98,23 +98,16 @@ impl Receiver<'_> {
             topic: None,
             ..place
         };
-        let moved = |from: i64, to: i64| {
-            let key = |chat| self.key(Place { chat, topic: None });
-            (is_chat(from) && is_chat(to)).then(|| Event::ConversationMigrated {
-                from: key(from),
-                to: key(to),
-            })
-        };
         let other_chat = message[note].as_i64();
         let events: Vec<Event> = match note {
-            "migrate_to_chat_id" => other_chat
-                .and_then(|to| moved(place.chat, to))
-                .into_iter()
-                .collect(),
-            "migrate_from_chat_id" => other_chat
-                .and_then(|from| moved(from, place.chat))
-                .into_iter()
-                .collect(),
+            "migrate_to_chat_id" => {
+                other_chat.map(|to| self.moves.learn(place.chat, to));
+                Vec::new()
+            }
+            "migrate_from_chat_id" => {
+                other_chat.map(|from| self.moves.learn(from, place.chat));
+                Vec::new()
+            }
             "new_chat_members" => {
                 let users = message[note].as_array().into_iter().flatten();
                 let users = users.filter_map(|user| self.somebody_else(user));

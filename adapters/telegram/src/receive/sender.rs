@@ -54,7 +54,8 @@ impl Receiver<'_> {
 }
 
 /// A person's name.
-pub(super) fn name(user: &Value) -> String {
+#[must_use]
+pub fn name(user: &Value) -> String {
     let parts = [&user["first_name"], &user["last_name"]];
     let parts: Vec<&str> = parts.iter().filter_map(|part| part.as_str()).collect();
     line(&parts.join(" "), MAX_NAME)

@@ -9,11 +9,16 @@ const NOW: Timestamp = 1_790_000_000_123;
 const GROUP: i64 = -1_001_234_567_890;
 
 fn read(update: &Value) -> Vec<Event> {
+    read_with(&Moves::default(), update)
+}
+
+fn read_with(moves: &Moves, update: &Value) -> Vec<Event> {
     let bot = Bot {
         id: 10_001,
         username: "MyBot".into(),
     };
     let receiver = Receiver {
+        moves,
         platform: &"telegram".into(),
         account: &"main".into(),
         bot: &bot,
@@ -256,16 +261,6 @@ fn notes_about_a_chat_are_no_messages() {
             .remove("text");
         read(&update)
     };
-    let moved = |from, to| Event::ConversationMigrated {
-        from: key(from, None),
-        to: key(to, None),
-    };
-    let to = json!({ "migrate_to_chat_id": GROUP, "chat": { "id": -42, "type": "group" } });
-    assert_eq!(note(&to), [moved(-42, GROUP)]);
-    assert_eq!(
-        note(&json!({ "migrate_from_chat_id": -42 })),
-        [moved(-42, GROUP)]
-    );
     let users = json!({ "new_chat_members": [{ "id": 8 }, { "id": 10_001 }, { "id": 9 }] });
     let joined = note(&users);
     assert_eq!(joined.len(), 2, "{joined:?}");
@@ -278,6 +273,26 @@ fn notes_about_a_chat_are_no_messages() {
         [other("new_chat_title")]
     );
     assert_eq!(note(&json!({})), [other("empty message")]);
+}
+
+#[test]
+fn a_group_that_became_a_supergroup_is_the_same_conversation() {
+    let to = json!({ "migrate_to_chat_id": GROUP, "chat": { "id": -42, "type": "group" } });
+    let from = json!({ "migrate_from_chat_id": -42 });
+    for notes in [[&to, &from], [&from, &to]] {
+        let moves = Moves::default();
+        for note in notes {
+            assert!(matches!(
+                &read_with(&moves, &message(note))[..],
+                [Event::Other { .. }]
+            ));
+        }
+        match &read_with(&moves, &message(&json!({})))[..] {
+            [Event::Message(message)] => assert_eq!(message.conversation, key(-42, None)),
+            other => panic!("{other:?}"),
+        }
+        assert_eq!(moves.present(-42), GROUP);
+    }
 }
 
 #[test]

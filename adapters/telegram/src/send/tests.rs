@@ -45,9 +45,10 @@ fn outgoing(chat: i64, thread: Option<&str>) -> Outgoing {
 }
 
 fn written(outgoing: &Outgoing, reply: Reply) -> Value {
-    let place = place(&outgoing.conversation).expect("a place");
+    let shared = shared(reply);
+    let place = place(&shared, &outgoing.conversation).expect("a place");
     let answers = outgoing.reply.as_ref().map(|target| &target.message);
-    let message = message(&shared(reply), place, &outgoing.rendered, answers);
+    let message = message(&shared, place, &outgoing.rendered, answers);
     let message = message.expect("a message");
     serde_json::to_value(message).expect("JSON")
 }
@@ -83,6 +84,7 @@ fn shared(reply: Reply) -> Shared {
         version: "0",
         public_origin: None,
         models: weirgate_sdk::ChatModels::default(),
+        menu: weirgate_sdk::Menu::default(),
     };
     let settings = Settings {
         reply,

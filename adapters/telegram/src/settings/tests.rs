@@ -49,6 +49,7 @@ fn everything_can_be_written() {
     let (settings, problems) = read(&Node::map([
         ("token", Node::text(TOKEN)),
         ("api_url", Node::text("http://127.0.0.1:8081/")),
+        ("mode", Node::text("polling")),
         ("poll_timeout", Node::text("10")),
         ("reconnect", Node::text("5")),
         ("call_timeout", Node::text("3")),
@@ -64,6 +65,7 @@ fn everything_can_be_written() {
     let expected = Settings {
         token: settings.token.clone(),
         api_url: "http://127.0.0.1:8081".into(),
+        mode: Mode::Polling,
         poll_timeout: Duration::from_secs(10),
         reconnect: Duration::from_secs(5),
         call_timeout: Duration::from_secs(3),
@@ -111,6 +113,22 @@ fn what_cannot_work_is_refused_without_showing_it() {
             "{problems:?}"
         );
     }
+}
+
+#[test]
+fn keys_of_the_other_mode_are_refused() {
+    let webhook = [
+        ("token", Node::text(TOKEN)),
+        ("mode", Node::text("webhook")),
+    ];
+    let (settings, problems) = read(&Node::map(webhook.clone()));
+    assert_eq!((settings.mode, problems.len()), (Mode::Webhook, 0));
+    let polls = [("poll_timeout", Node::text("10"))];
+    let (_, problems) = read(&Node::map(webhook.into_iter().chain(polls)));
+    assert!(
+        problems[0].starts_with("account.poll_timeout"),
+        "{problems:?}"
+    );
 }
 
 #[test]

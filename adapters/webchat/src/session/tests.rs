@@ -44,6 +44,7 @@ fn chat() -> Arc<WebChat> {
         version: "0",
         public_origin: None,
         models: weirgate_sdk::ChatModels::default(),
+        menu: weirgate_sdk::Menu::default(),
     };
     build(setup, crate::Settings::default())
 }

@@ -16,15 +16,13 @@ use futures_util::stream;
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
 use sha1::Sha1;
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::{TcpListener, TcpStream},
-};
+use tokio::net::TcpListener;
 
 use super::{
     Door, Shared,
     api::{self, Then},
 };
+use crate::exchange;
 
 /// Where events go.
 #[derive(Debug, Clone)]
@@ -70,16 +68,7 @@ pub(super) async fn post(
         target.address,
         body.len()
     );
-    let exchange = async {
-        let mut stream = TcpStream::connect(&target.address).await?;
-        stream.write_all(request.as_bytes()).await?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).await?;
-        Ok::<String, std::io::Error>(answer)
-    };
-    let answer = exchange.await.unwrap_or_default();
-    let status = answer.split(' ').nth(1);
-    status.and_then(|status| status.parse().ok()).unwrap_or(0)
+    exchange::status(&target.address, &request).await
 }
 
 /// Takes calls.

@@ -158,6 +158,24 @@ impl State {
                 });
                 Ok(json!(true))
             }
+            "getWebhookInfo" => {
+                let url = self
+                    .webhook
+                    .as_ref()
+                    .map_or("", |webhook| webhook.url.as_str());
+                Ok(
+                    json!({ "url": url, "has_custom_certificate": false, "pending_update_count": 0 }),
+                )
+            }
+            "banChatSenderChat" | "unbanChatSenderChat" => {
+                let channel = number("sender_chat_id").unwrap_or_default();
+                let standing = match method {
+                    "banChatSenderChat" => Standing::Kicked(0),
+                    _ => Standing::Left,
+                };
+                self.chats.restrict(chat, channel, standing)?;
+                Ok(json!(true))
+            }
             "deleteWebhook" => {
                 if parameters["drop_pending_updates"] == true {
                     self.violations.push("updates are thrown away".to_owned());

@@ -88,6 +88,12 @@ impl Updates {
         found
     }
 
+    /// The oldest that waits, to be posted.
+    pub(super) fn first(&self) -> Option<(i64, Value)> {
+        let (id, _, update) = self.waiting.front()?;
+        Some((*id, update.clone()))
+    }
+
     /// How many were given out so far.
     pub(super) fn given(&self) -> usize {
         self.given

@@ -114,12 +114,3 @@ fn only_what_is_said_to_the_bot_is_looked_into() {
     assert!(!is_asked_about(&own), "the bot knows what it said");
     assert!(!is_asked_about(&message(json!({ "message": [at] }))));
 }
-
-#[test]
-fn a_question_without_an_answer_is_not_repeated_at_once() {
-    let (patience, now) = (Patience::default(), Instant::now());
-    assert!(!patience.is_lost(now));
-    patience.lose(now);
-    assert!(patience.is_lost(now + PAUSE / 2));
-    assert!(!patience.is_lost(now + PAUSE));
-}
