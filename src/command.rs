@@ -136,6 +136,15 @@ impl Done {
         }
     }
 
+    /// An answer that says why a call cannot be carried out as it was written; nothing was done.
+    #[must_use]
+    pub fn declined(text: String) -> Self {
+        Self {
+            refused: Some(Reason::BadArguments),
+            ..Self::text(text)
+        }
+    }
+
     /// An answer that says why nothing was done.
     #[must_use]
     pub fn refuse(reason: Reason, text: &Text, language: Language) -> Self {

@@ -25,11 +25,6 @@ use crate::{
 /// Entries of each cache.
 const CACHED: NonZeroUsize = NonZeroUsize::new(4_096).expect("not zero");
 
-/// Where what concerns the whole gateway is stored.
-pub const GATEWAY: Place = Place {
-    conversation: 0,
-    person: 0,
-};
 /// What the stored key of a claimed owner begins with; his key follows.
 const OWNER: &str = "owner:";
 
@@ -86,7 +81,7 @@ impl Directory {
     pub fn learn_new(&self, person: i64) {
         self.look();
         let mut settings = self.settings.lock();
-        settings.get_or_insert(preferences(person), Arc::default);
+        settings.get_or_insert(Place::of_person(person), Arc::default);
     }
 
     /// The key of a conversation.
@@ -149,7 +144,7 @@ impl Directory {
     /// # Errors
     /// The store's.
     pub async fn preference(&self, person: i64, key: &str) -> Result<Option<String>, StoreError> {
-        let all = self.settings(preferences(person)).await?;
+        let all = self.settings(Place::of_person(person)).await?;
         Ok(all
             .iter()
             .find(|(name, _)| name == key)
@@ -161,7 +156,7 @@ impl Directory {
     /// # Errors
     /// The store's.
     pub async fn is_claimed_by(&self, person: &UserKey) -> Result<bool, StoreError> {
-        let all = self.settings(GATEWAY).await?;
+        let all = self.settings(Place::GATEWAY).await?;
         // Hardly a gateway has more than one of them.
         let mut owners = all.iter().filter_map(|(key, _)| key.strip_prefix(OWNER));
         Ok(owners.any(|owner| owner == person.encode()))
@@ -172,11 +167,11 @@ impl Directory {
     /// # Errors
     /// The store's.
     pub async fn is_claimed(&self) -> Result<bool, StoreError> {
-        let all = self.settings(GATEWAY).await?;
+        let all = self.settings(Place::GATEWAY).await?;
         Ok(all.iter().any(|(key, _)| key.starts_with(OWNER)))
     }
 
-    /// The key under which a claim is stored in [`GATEWAY`].
+    /// The key under which a claim is stored in [`Place::GATEWAY`].
     #[must_use]
     pub fn claim_key(person: &UserKey) -> String {
         format!("{OWNER}{}", person.encode())
@@ -207,10 +202,7 @@ impl Directory {
             return Ok(Arc::clone(rules));
         }
         let before = self.changes.load(Ordering::Acquire);
-        let of = Place {
-            conversation,
-            person: 0,
-        };
+        let of = Place::of_conversation(conversation);
         let rows = self.store.settings(of).await?;
         let rules = Arc::new(ConversationRules::read(&rows));
         self.look();
@@ -253,13 +245,6 @@ impl Directory {
     #[must_use]
     pub fn spoken(&self, person: i64) -> Option<Language> {
         self.languages.lock().get(&person).copied()
-    }
-}
-
-fn preferences(person: i64) -> Place {
-    Place {
-        conversation: 0,
-        person,
     }
 }
 

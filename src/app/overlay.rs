@@ -8,8 +8,7 @@ use super::{StartError, build::Startup, log};
 use crate::{
     command::config::STORED,
     config::{load_again, overrides::Overrides, reload::keep_fixed},
-    directory::GATEWAY,
-    store::Store,
+    store::{Place, Store},
 };
 
 /// Lays what was set at run time over the configuration of a start; gives what holds of it.
@@ -20,7 +19,7 @@ pub(super) async fn lay(
     startup: &mut Startup,
     store: &Arc<dyn Store>,
 ) -> Result<Overrides, StartError> {
-    let stored = store.settings(GATEWAY).await?;
+    let stored = store.settings(Place::GATEWAY).await?;
     let own = stored.into_iter().filter_map(|(key, value)| {
         let key = key.strip_prefix(STORED)?;
         Some((key.to_owned(), value))

@@ -11,11 +11,10 @@ use parking_lot::Mutex;
 use super::{Call, Command, Desk, Done, Site, Spec, When, public};
 use crate::{
     clock::{Tick, micros},
-    directory::{Directory, GATEWAY},
+    directory::Directory,
     i18n::{About, rights::Rights},
     permission::{AuditEvent, Capability, Level, Scope},
-    reason::Reason,
-    store::{Effect, StoreError},
+    store::{Effect, Place, StoreError},
 };
 
 /// How long a code is good.
@@ -94,14 +93,12 @@ impl Command for ClaimGateway {
         // An anonymous admin or a channel is nobody who could own anything.
         let is_person = call.body.kind == weirgate_sdk::SenderKind::Person;
         if !is_person || !desk.claim.take(call.arguments, desk.clock.tick()) {
-            let mut done = Done::text(Rights::NotClaimed.render(call.language));
-            done.refused = Some(Reason::BadArguments);
-            return Ok(done);
+            return Ok(Done::declined(Rights::NotClaimed.render(call.language)));
         }
         tracing::warn!(person = %call.person.encode(), "the gateway was claimed");
         let mut done = Done::text(Rights::Claimed.render(call.language));
         done.effects.push(Effect::Set {
-            of: GATEWAY,
+            of: Place::GATEWAY,
             key: Directory::claim_key(call.person).into(),
             value: Some(desk.now().to_string()),
         });

@@ -11,11 +11,9 @@ use super::{
     lang, output,
 };
 use crate::{
-    directory::GATEWAY,
     i18n::{About, Language, settings::Settings},
     outbound::strategy::Strategy,
     permission::{AuditEvent, Capability, Level, Scope, policy::SETTING},
-    reason::Reason,
     store::{Effect, Place, StoreError},
 };
 
@@ -202,10 +200,7 @@ fn set(call: Call<'_>, whose: Whose, key: &str, value: Option<&str>) -> Done {
     };
     let (of, stored) = match whose {
         Whose::Person => {
-            let of = Place {
-                conversation: 0,
-                person: call.actor.person,
-            };
+            let of = Place::of_person(call.actor.person);
             let stored = if key == "language" {
                 lang::KEY
             } else {
@@ -214,10 +209,7 @@ fn set(call: Call<'_>, whose: Whose, key: &str, value: Option<&str>) -> Done {
             (of, stored.to_owned())
         }
         Whose::Conversation | Whose::Gateway => {
-            let of = Place {
-                conversation: call.site.conversation,
-                person: 0,
-            };
+            let of = Place::of_conversation(call.site.conversation);
             (of, format!("{SETTING}{key}"))
         }
     };
@@ -250,7 +242,7 @@ async fn set_gateway(
     }
     let stored = format!("{STORED}{key}");
     let value = value.map(str::to_owned);
-    Ok(written(call, key, GATEWAY, stored, value))
+    Ok(written(call, key, Place::GATEWAY, stored, value))
 }
 
 fn written(call: Call<'_>, key: &str, of: Place, stored: String, value: Option<String>) -> Done {
@@ -286,10 +278,7 @@ fn short(text: &str) -> String {
 }
 
 fn refuse(call: &Call<'_>, text: &Settings) -> Done {
-    Done {
-        refused: Some(Reason::BadArguments),
-        ..Done::text(text.render(call.language))
-    }
+    Done::declined(text.render(call.language))
 }
 
 #[cfg(test)]

@@ -42,10 +42,7 @@ impl Command for Lang {
             let present = present.and_then(|tag| Language::from_tag(&tag));
             return Ok(Done::say(&Text::LangIs(present), call.language));
         }
-        let of = Place {
-            conversation: 0,
-            person: call.actor.person,
-        };
+        let of = Place::of_person(call.actor.person);
         if wanted.eq_ignore_ascii_case("auto") || wanted == "自动" {
             let mut done = Done::say(&Text::LangCleared, call.language);
             done.effects.push(Effect::Set {

@@ -74,20 +74,15 @@ impl Command for Moderate {
     async fn run(&self, call: Call<'_>, desk: &Desk) -> Result<Done, StoreError> {
         let mut words = Words::of(call.body);
         let dry = words.take(&DRY);
-        let Some(person) = words.person(super::words::looks_like_id) else {
-            return Ok(refuse(&call, &Moderation::WhoIsMeant));
+        let target = match target::meant(&call, desk, &mut words).await? {
+            Ok(target) => target,
+            Err(done) => return Ok(done),
         };
         let time = match self.0 {
             Deed::Ban | Deed::Mute => words.take_if(span),
             Deed::Kick | Deed::Unban | Deed::Unmute => None,
         };
         let time = time.or((self.0 == Deed::Mute).then_some(MUTE));
-        let rules = desk.directory.rules(call.site.conversation).await?;
-        let permissions = desk.rules.get().settings.permissions.clone();
-        let target = match target::find(&call, desk, &rules, &permissions, person).await {
-            Ok(target) => target,
-            Err(text) => return Ok(refused(text.render(call.language))),
-        };
         let adapter = target::adapter(&call, desk);
         let moderates = adapter.as_deref().and_then(|adapter| adapter.moderates());
         let Some(moderates) = moderates.filter(|_| call.body.group) else {
@@ -265,12 +260,5 @@ fn record(
 }
 
 fn refuse(call: &Call<'_>, text: &Moderation) -> Done {
-    refused(text.render(call.language))
-}
-
-fn refused(text: String) -> Done {
-    Done {
-        refused: Some(Reason::BadArguments),
-        ..Done::text(text)
-    }
+    Done::declined(text.render(call.language))
 }

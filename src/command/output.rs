@@ -62,10 +62,7 @@ impl Command for Output {
                 call.language,
             ));
         };
-        let of = Place {
-            conversation: 0,
-            person: call.actor.person,
-        };
+        let of = Place::of_person(call.actor.person);
         let mut done = Done::say(&text, call.language);
         done.effects.push(Effect::Set {
             of,

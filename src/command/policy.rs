@@ -11,7 +11,6 @@ use crate::{
         AuditEvent, Capability, Level, Scope,
         policy::{BadPolicy, KEYS, Policy},
     },
-    reason::Reason,
     store::{Effect, Place, StoreError},
 };
 
@@ -103,10 +102,7 @@ fn changed(call: Call<'_>, key: &str, policy: &Policy, reset: bool) -> Done {
     let mut done = Done::text(text.render(call.language));
     let target = format!("{key} = {value}");
     done.effects.push(Effect::Set {
-        of: Place {
-            conversation: call.site.conversation,
-            person: 0,
-        },
+        of: Place::of_conversation(call.site.conversation),
         key: Policy::key(key).into(),
         value: (!reset).then_some(value),
     });
@@ -133,8 +129,5 @@ fn show(policy: &Policy, keys: &[&str], language: crate::i18n::Language) -> Stri
 }
 
 fn refuse(text: &Rights, call: &Call<'_>) -> Done {
-    Done {
-        refused: Some(Reason::BadArguments),
-        ..Done::text(text.render(call.language))
-    }
+    Done::declined(text.render(call.language))
 }

@@ -16,7 +16,6 @@ use crate::{
         assign::{self, may_assign},
         policy::{ConversationRules, Grant, MOST_GRANTS},
     },
-    reason::Reason,
     store::{Effect, Place, StoreError},
 };
 use async_trait::async_trait;
@@ -161,7 +160,7 @@ fn give(call: Call<'_>, desk: &Desk, change: Change<'_>) -> Done {
         .as_ref()
         .map_or_else(|| "none".to_owned(), Grant::value);
     done.effects.push(Effect::Set {
-        of: here(call.site),
+        of: Place::of_conversation(call.site.conversation),
         key: Grant::key(user).into(),
         value: grant.as_ref().map(Grant::value),
     });
@@ -191,16 +190,6 @@ fn list(rules: &ConversationRules, desk: &Desk, call: &Call<'_>) -> String {
     }
 }
 
-fn here(site: Site) -> Place {
-    Place {
-        conversation: site.conversation,
-        person: 0,
-    }
-}
-
 fn refuse(text: &Rights, call: &Call<'_>) -> Done {
-    Done {
-        refused: Some(Reason::BadArguments),
-        ..Done::text(text.render(call.language))
-    }
+    Done::declined(text.render(call.language))
 }

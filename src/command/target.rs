@@ -10,7 +10,10 @@ use weirgate_sdk::{
     moderation::{Member, ModerationError},
 };
 
-use super::{Call, Desk, words::Person};
+use super::{
+    Call, Desk, Done,
+    words::{Person, Words, looks_like_id},
+};
 use crate::{
     i18n::rights::Rights,
     permission::{
@@ -18,6 +21,7 @@ use crate::{
         policy::ConversationRules,
         standing::{Known, standing},
     },
+    store::StoreError,
 };
 
 /// Somebody who is meant.
@@ -36,6 +40,26 @@ pub struct Target {
 /// The adapter of the conversation that a command was given in, if its account is still configured.
 pub fn adapter(call: &Call<'_>, desk: &Desk) -> Option<Arc<dyn Adapter>> {
     desk.deliverer.adapter(call.conversation)
+}
+
+/// Whom the words of a call mean, looked up; or the answer that says why that is not known.
+///
+/// # Errors
+/// The store's.
+pub async fn meant(
+    call: &Call<'_>,
+    desk: &Desk,
+    words: &mut Words,
+) -> Result<Result<Target, Done>, StoreError> {
+    let Some(person) = words.person(looks_like_id) else {
+        return Ok(Err(Done::declined(
+            Rights::WhoIsMeant.render(call.language),
+        )));
+    };
+    let rules = desk.directory.rules(call.site.conversation).await?;
+    let settings = desk.rules.get();
+    let found = find(call, desk, &rules, &settings.settings.permissions, person).await;
+    Ok(found.map_err(|text| Done::declined(text.render(call.language))))
 }
 
 /// Looks somebody up.

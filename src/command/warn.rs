@@ -11,7 +11,7 @@ use super::{
     Call, Command, Desk, Done, Site, Spec, When,
     moderate::{Order, carry_out, may},
     target::{self, Target},
-    words::{Words, looks_like_id},
+    words::Words,
 };
 use crate::{
     i18n::{
@@ -19,7 +19,6 @@ use crate::{
         moderation::{Deed, Moderation},
     },
     permission::{AuditEvent, Capability, Level, Scope, policy::Policy},
-    reason::Reason,
     store::{Effect, Place, StoreError},
 };
 
@@ -83,7 +82,7 @@ impl Command for Warn {
 
     async fn run(&self, call: Call<'_>, desk: &Desk) -> Result<Done, StoreError> {
         let mut words = Words::of(call.body);
-        let target = match find(&call, desk, &mut words).await? {
+        let target = match target::meant(&call, desk, &mut words).await? {
             Ok(target) => target,
             Err(done) => return Ok(done),
         };
@@ -169,7 +168,7 @@ impl Command for Warnings {
     async fn run(&self, call: Call<'_>, desk: &Desk) -> Result<Done, StoreError> {
         let mut words = Words::of(call.body);
         let clear = words.take(&CLEAR);
-        let target = match find(&call, desk, &mut words).await? {
+        let target = match target::meant(&call, desk, &mut words).await? {
             Ok(target) => target,
             Err(done) => return Ok(done),
         };
@@ -202,25 +201,11 @@ impl Command for Warnings {
     }
 }
 
-async fn find(
-    call: &Call<'_>,
-    desk: &Desk,
-    words: &mut Words,
-) -> Result<Result<Target, Done>, StoreError> {
-    let Some(person) = words.person(looks_like_id) else {
-        return Ok(Err(refuse(call, &Moderation::WhoIsMeant)));
-    };
-    let rules = desk.directory.rules(call.site.conversation).await?;
-    let permissions = desk.rules.get().settings.permissions.clone();
-    let found = target::find(call, desk, &rules, &permissions, person).await;
-    Ok(found.map_err(|text| Done {
-        refused: Some(Reason::BadArguments),
-        ..Done::text(text.render(call.language))
-    }))
-}
-
 async fn read(call: &Call<'_>, desk: &Desk, target: &Target) -> Result<Vec<Warning>, StoreError> {
-    let rows = desk.store.settings(here(call.site)).await?;
+    let rows = desk
+        .store
+        .settings(Place::of_conversation(call.site.conversation))
+        .await?;
     let key = key(target);
     let row = rows.into_iter().find(|(name, _)| *name == key);
     // What cannot be read is not held against anybody.
@@ -239,7 +224,7 @@ fn written(
     let mut done = Done::text(text.render(call.language));
     let value = (!warnings.is_empty()).then(|| serde_json::to_string(warnings).unwrap_or_default());
     done.effects.push(Effect::Set {
-        of: here(call.site),
+        of: Place::of_conversation(call.site.conversation),
         key: key(target).into(),
         value,
     });
@@ -254,20 +239,10 @@ fn written(
     done
 }
 
-fn here(site: Site) -> Place {
-    Place {
-        conversation: site.conversation,
-        person: 0,
-    }
-}
-
 fn key(target: &Target) -> String {
     format!("{KEY}{}", target.person.id.as_str())
 }
 
 fn refuse(call: &Call<'_>, text: &Moderation) -> Done {
-    Done {
-        refused: Some(Reason::BadArguments),
-        ..Done::text(text.render(call.language))
-    }
+    Done::declined(text.render(call.language))
 }

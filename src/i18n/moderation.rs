@@ -41,8 +41,6 @@ impl Deed {
 /// A text.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Moderation {
-    /// Nobody was named.
-    WhoIsMeant,
     /// The platform has no moderation, or not in this kind of chat.
     NotHere,
     /// The caller means himself.
@@ -132,9 +130,6 @@ impl Moderation {
 
     fn en(&self) -> String {
         match self {
-            Self::WhoIsMeant => {
-                "Who is meant? Mention the person, answer a message of his, or write his id.".into()
-            }
             Self::NotHere => "That works in groups of platforms that can do it, not here.".into(),
             Self::Yourself => "Not done: that would be yourself.".into(),
             Self::TooHigh => "Not done: he does not stand below you here.".into(),
@@ -198,7 +193,6 @@ impl Moderation {
 
     fn zh(&self) -> String {
         match self {
-            Self::WhoIsMeant => "指的是谁？请 @ 对方、回复对方的消息，或写出对方的 id。".into(),
             Self::NotHere => "此操作只能在支持它的平台的群里使用。".into(),
             Self::Yourself => "未执行：不能对自己操作。".into(),
             Self::TooHigh => "未执行：对方在本会话的角色不低于你。".into(),

@@ -12,14 +12,13 @@ use super::{
 use crate::{
     clock::Clock,
     command::config::STORED,
-    directory::GATEWAY,
     inbound::accept::Intake,
     outbound::deliver::Deliverer,
     permission::{Actor, AuditEvent, Capability, Scope, decide},
     reason::{Class, Reason},
     security::redact::Redactor,
     store::{
-        Action, FailedMessage, Operate, Operated, Page, PendingReply, ReplyFilter, Store,
+        Action, FailedMessage, Operate, Operated, Page, PendingReply, Place, ReplyFilter, Store,
         StoreError, StoredReply, WaitingFilter, Write, commit,
     },
 };
@@ -156,7 +155,7 @@ impl Desk {
     }
 
     async fn settings(&self) -> Result<Answer, Refusal> {
-        let stored = self.store.settings(GATEWAY).await?;
+        let stored = self.store.settings(Place::GATEWAY).await?;
         let own = stored.into_iter().filter_map(|(key, value)| {
             let key = key.strip_prefix(STORED)?.to_owned();
             Some((key, self.redactor.redact(&value).into_owned()))

@@ -74,6 +74,32 @@ pub struct Place {
     pub person: i64,
 }
 
+impl Place {
+    /// What concerns the whole gateway.
+    pub const GATEWAY: Self = Self {
+        conversation: 0,
+        person: 0,
+    };
+
+    /// What concerns a conversation.
+    #[must_use]
+    pub const fn of_conversation(conversation: i64) -> Self {
+        Self {
+            conversation,
+            person: 0,
+        }
+    }
+
+    /// What concerns a person, wherever he is.
+    #[must_use]
+    pub const fn of_person(person: i64) -> Self {
+        Self {
+            conversation: 0,
+            person,
+        }
+    }
+}
+
 /// A message to be accepted.
 #[derive(Debug, Clone)]
 pub struct Accept {
