@@ -60,6 +60,20 @@ impl Rig {
         }
     }
 
+    /// Stops the adapter and starts another one in its place, as after a restart of the gateway.
+    async fn again(self) -> Self {
+        let Self {
+            fake,
+            ingress,
+            stopper,
+            run,
+            ..
+        } = self;
+        stopper.stop();
+        run.await.expect("no panic").expect("no error");
+        Self::run(fake, ingress)
+    }
+
     async fn is_up(&self) {
         let up = |state: &Connection| *state == Connection::Up;
         let told = self.ingress.connection_is(LIMIT, up).await;

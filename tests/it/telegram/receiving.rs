@@ -187,17 +187,8 @@ async fn a_second_run_reads_on_after_the_first_without_a_word_twice() {
     let rig = Rig::start().await;
     rig.fake.say(7, 7, "one", &Value::Null);
     assert_eq!(rig.heard().await.own_text(), "one");
-    let Rig {
-        fake,
-        ingress,
-        stopper,
-        run,
-        ..
-    } = rig;
-    stopper.stop();
-    run.await.expect("no panic").expect("no error");
-    fake.say(7, 7, "two", &Value::Null);
-    let rig = Rig::run(fake, ingress);
+    let rig = rig.again().await;
+    rig.fake.say(7, 7, "two", &Value::Null);
     assert_eq!(rig.heard().await.own_text(), "two");
     assert_eq!(rig.ingress.duplicates(), 0, "the stored position was used");
     rig.stop().await;

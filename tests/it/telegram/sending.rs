@@ -101,16 +101,7 @@ async fn a_group_that_became_a_supergroup_stays_the_same_conversation() {
     assert_eq!(rig.heard().await.conversation, here);
     assert_eq!(rig.fake.confirmed(7, 2, LIMIT).await, 2);
     // What is known of it is stored with the position.
-    let Rig {
-        fake,
-        ingress,
-        stopper,
-        run,
-        ..
-    } = rig;
-    stopper.stop();
-    run.await.expect("no panic").expect("no error");
-    let rig = Rig::run(fake, ingress);
+    let rig = rig.again().await;
     rig.fake.say(-1_007, 7, "after a restart", &Value::Null);
     assert_eq!(rig.heard().await.conversation, here);
     rig.say(&here, "three").await.expect("sent");

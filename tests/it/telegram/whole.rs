@@ -3,7 +3,7 @@
 use serde_json::Value;
 use weirgate_testkit::{
     model::{FakeModel, Script},
-    telegram::{BOT_NAME, Fault, Message},
+    telegram::{BOT_NAME, Fault, Message, Standing},
 };
 
 use super::*;
@@ -302,4 +302,40 @@ async fn the_doctor_says_whether_the_platform_knows_the_bot() {
     let before = fake.calls("getMe").len();
     assert!(!said(&["doctor", "--offline"]).await.contains(BOT_NAME));
     assert_eq!(fake.calls("getMe").len(), before, "nobody was asked");
+}
+
+#[tokio::test]
+async fn an_admin_moderates_by_answering_a_message_and_others_may_not() {
+    let fake = FakeTelegram::start(TOKEN).await;
+    let bot = weirgate_testkit::telegram::BOT;
+    for (user, standing) in [
+        (bot, Standing::Administrator),
+        (1, Standing::Creator),
+        (2, Standing::Member),
+        (3, Standing::Member),
+    ] {
+        fake.member(GROUP, user, standing);
+    }
+    let (_model, _gateway) = gateway(&fake, json!({})).await;
+    let spam = fake.say(GROUP, 3, "buy this", &Value::Null);
+    let answers = json!({ "reply_to_message": {
+        "message_id": spam, "from": { "id": 3, "is_bot": false, "first_name": "user 3" }, "text": "buy this" } });
+    fake.say(GROUP, 2, "/mute 5m", &answers);
+    answer(&fake).await;
+    assert_eq!(fake.standing(GROUP, 3).expect("known")["status"], "member");
+    fake.say(GROUP, 1, "/mute 5m spam", &answers);
+    let told = answer(&fake).await.text;
+    assert_eq!(
+        fake.standing(GROUP, 3).expect("known")["status"],
+        "restricted",
+        "{told}"
+    );
+    fake.say(GROUP, 1, "/kick", &answers);
+    let told = answer(&fake).await.text;
+    assert_eq!(
+        fake.standing(GROUP, 3).expect("known")["status"],
+        "left",
+        "{told}"
+    );
+    assert_eq!(fake.violations(), Vec::<String>::new());
 }
