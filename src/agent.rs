@@ -10,6 +10,7 @@ pub mod config;
 pub mod context;
 pub mod ending;
 pub mod finish;
+mod heard;
 pub mod history;
 pub mod model;
 pub mod recent;

@@ -11,6 +11,7 @@ mod lists;
 mod migrate;
 mod run;
 mod schema;
+mod security;
 mod settings;
 mod shell;
 mod table;
@@ -82,6 +83,9 @@ enum Command {
     },
     /// Move everything from a SQLite file into an empty PostgreSQL database; no gateway may run on either.
     Migrate(migrate::Migrate),
+    /// What may pass: measure the rules.
+    #[command(subcommand)]
+    Security(security::Security),
     /// Print the completions of a shell.
     Completions {
         /// Which shell.
@@ -112,6 +116,7 @@ pub fn main() -> ExitCode {
         Command::Backup { to } => with(config, |tool| backup::backup(tool, &to)),
         Command::Restore { from } => with(config, |tool| backup::restore(tool, &from)),
         Command::Migrate(arguments) => migrate::migrate(config.as_deref(), &arguments),
+        Command::Security(command) => with(config, |tool| security::security(tool, &command)),
         Command::Dead(command) => with(config, |tool| lists::dead(tool, command)),
     }
 }

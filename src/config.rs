@@ -42,6 +42,7 @@ use crate::{
     outbound::config::Output,
     permission::config::Permissions,
     schedule::config::FlowControl,
+    security::config::Security,
     store::config::Storage,
     telemetry::config::Observability,
 };
@@ -68,6 +69,8 @@ pub struct Config {
     pub models: Models,
     /// Who owns the gateway.
     pub permissions: Permissions,
+    /// What may pass.
+    pub security: Security,
     /// Where the database is.
     pub storage: Storage,
     /// Where the gateway listens.
@@ -114,6 +117,7 @@ impl Default for Config {
             providers: Provider::defaults(),
             models: Models::default(),
             permissions: Permissions::default(),
+            security: Security::default(),
             storage: Storage::default(),
             http: Http::default(),
             observability: Observability::default(),
@@ -128,13 +132,7 @@ impl Default for Config {
 
 /// Sections of the design that this version does not have. Naming them in a file is an error, so that
 /// nobody relies on what is not there.
-const NOT_AVAILABLE: [&str; 5] = [
-    "tools",
-    "tool_calling",
-    "agent_collaboration",
-    "security",
-    "memory",
-];
+const NOT_AVAILABLE: [&str; 4] = ["tools", "tool_calling", "agent_collaboration", "memory"];
 
 impl Config {
     /// Reads all sections of an expanded tree. `default_url` is [`Storage::DEFAULT_URL`] expanded.
@@ -167,6 +165,7 @@ impl Config {
                 &names,
                 &crate::command::names(),
             ),
+            security: Security::read(top.section("security")),
             storage: Storage::read(top.section("storage"), default_url),
             http: Http::read(top.section("http")),
             observability: Observability::read(top.section("observability")),

@@ -257,6 +257,13 @@ pub enum Text {
         /// The turn id.
         reference: String,
     },
+    /// A message was not passed on: it reads like an attempt to take over the model.
+    InjectionBlocked {
+        /// The turn id.
+        reference: String,
+    },
+    /// Told to the model: the text that follows is not to be trusted.
+    HintUntrusted,
     /// Told to the model: messages of this person were dropped before the next one.
     HintDropped {
         /// The configured prefix, `input_buffer.overflow_hint`.

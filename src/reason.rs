@@ -156,6 +156,14 @@ reasons! {
     UnknownCommand = "unknown_command", Refusal;
     /// The arguments of a command or tool are not valid.
     BadArguments = "bad_arguments", Refusal;
+    /// It reads like an attempt to take over the model and was not passed on.
+    InjectionBlocked = "injection_blocked", Refusal;
+    /// What reads like an attempt to take over the model was taken out.
+    InjectionSanitised = "injection_sanitised", Change;
+    /// It reads like an attempt to take over the model; the model was warned.
+    InjectionWarned = "injection_warned", Change;
+    /// A word of the blocklist was taken out.
+    ContentFiltered = "content_filtered", Change;
     /// A secret was replaced by the placeholder.
     Redacted = "redacted", Change;
     /// A send is tried again after an error.

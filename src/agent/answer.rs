@@ -3,7 +3,7 @@
 //! Owns what is asked of the model, what is made of each outcome, and how a turn is stopped. It writes
 //! nothing; the ending it returns is written by `finish`.
 
-use std::{borrow::Cow, sync::Arc};
+use std::sync::Arc;
 
 use weirgate_sdk::{MessageId, PreviewStart, answer::Format};
 
@@ -11,6 +11,7 @@ use super::{
     Agent,
     context::{self, Budget, Material, named},
     ending::{Ending, marked},
+    heard::Heard,
     history::Content,
     model::{ChainError, ChatRequest, Completion, ErrorClass, FinishReason, Listener, Outcome},
     turn::{Input, Turn},
@@ -18,8 +19,7 @@ use super::{
 use crate::{
     agent::running::RunningTurn,
     command::output,
-    i18n::Text,
-    inbound::body,
+    i18n::{Language, Text},
     outbound::{
         activity::Activity,
         preview::{Board, Setting, Showing},
@@ -57,21 +57,34 @@ impl Listener for Collector {
 }
 
 impl Collector {
-    /// The whole filtered text, and whether something in it was replaced.
-    fn finish(mut self) -> (String, bool) {
+    /// The whole filtered text, and what in it was replaced.
+    fn finish(mut self) -> Said {
         self.piece.clear();
         self.filter.finish(&mut self.piece);
         self.board.push(&self.piece);
-        let (text, replaced) = (self.board.text(), self.filter.has_replaced());
-        if self.filter.is_of(&self.redactor) {
-            return (text, replaced);
+        let mut said = Said {
+            text: self.board.text(),
+            secrets: self.filter.has_replaced(),
+            words: self.filter.has_filtered(),
+        };
+        if !self.filter.is_of(&self.redactor) {
+            // What a reload brought while it was written.
+            let cleaned = self.redactor.clean(&said.text);
+            said.secrets |= cleaned.secrets;
+            said.words |= cleaned.words;
+            said.text = cleaned.text.into_owned();
         }
-        // Secrets that a reload brought while it was written.
-        match self.redactor.redact(&text) {
-            Cow::Borrowed(_) => (text, replaced),
-            Cow::Owned(text) => (text, true),
-        }
+        said
     }
+}
+
+/// What the model said, free of what must not leave.
+struct Said {
+    text: String,
+    /// A secret was replaced.
+    secrets: bool,
+    /// A word of the blocklist was replaced.
+    words: bool,
 }
 
 /// How the model's part of a turn came to its end.
@@ -91,8 +104,11 @@ impl Agent {
         running: &RunningTurn,
     ) -> Result<Ending, StoreError> {
         self.hooks.next_message(input.turn, &turn.person);
-        let words = self.words(input, turn);
-        let request = self.request(input, turn, &words).await?;
+        let heard = match self.hear(input, turn) {
+            Ok(heard) => heard,
+            Err(ending) => return Ok(*ending),
+        };
+        let request = self.request(input, turn, &heard).await?;
         let strategy = self.strategy(input, turn).await?;
 
         let board = Board::default();
@@ -104,7 +120,7 @@ impl Agent {
             board,
             piece: String::new(),
         };
-        let (asked, (text, redacted)) = self.ask(input, &request, collector, running).await;
+        let (asked, said) = self.ask(input, &request, collector, running).await;
         drop(activity);
         if let Some(showing) = showing {
             showing.end().await;
@@ -127,34 +143,24 @@ impl Agent {
             ending.effects.push(record.into());
             return Ok(self.noted(input, ending));
         }
-        if redacted {
-            self.traces
-                .note(input.turn, Reason::Redacted, self.clock.now());
-        }
-        let mut ending = self.conclude(input, turn, asked, text, words);
+        self.note_replaced(input, said.secrets, said.words);
+        let mut ending = self.conclude(input, asked, said.text, heard, turn.language);
         ending.strategy = strategy;
         Ok(ending)
-    }
-
-    /// The words of the turn, as the model gets them and the history keeps them.
-    fn words(&self, input: &Input, turn: &Turn) -> String {
-        let texts: Vec<String> = turn.bodies.iter().map(body::text_for_model).collect();
-        let text = self.hooks.filter_content(texts.join("\n"));
-        for finding in self.hooks.check_security(&text) {
-            tracing::warn!(turn = %turn_id(input.turn), finding, "security check");
-        }
-        text
     }
 
     async fn request(
         &self,
         input: &Input,
         turn: &Turn,
-        words: &str,
+        heard: &Heard,
     ) -> Result<ChatRequest, StoreError> {
         let settings = &input.rules.settings.context;
         let history = self.recent_history(input, turn).await?;
-        let mut newest = named(speaker(turn), words.to_owned());
+        let mut newest = named(&heard.name, heard.words.clone());
+        if heard.untrusted {
+            newest = format!("{}\n{newest}", Text::HintUntrusted.render(turn.language));
+        }
         if let Some(dropped) = &input.dropped {
             let hint = Text::HintDropped {
                 prefix: input.rules.settings.overflow_hint.clone(),
@@ -200,7 +206,7 @@ impl Agent {
             // What others say meanwhile belongs to it, and passes by the turns.
             let bounds = (ambient.max_messages, ambient.max_age);
             let rows = self.store.history(turn.scope, HISTORY_ROWS, bounds).await?;
-            return Ok(Arc::new(rows));
+            return Ok(Arc::new(self.overheard(input, rows)));
         }
         let ticket = match self.recent.get(turn.scope, self.store.others()) {
             Ok(rows) => return Ok(rows),
@@ -269,15 +275,15 @@ impl Agent {
         Activity::begin(adapter, self.deliverer.clone(), input.conversation, key)
     }
 
-    /// Asks the models until one has answered, the person stops it, or the time is over. Gives back the
-    /// filtered text, also of an answer that was broken off, and whether something in it was replaced.
+    /// Asks the models until one has answered, the person stops it, or the time is over. Gives back what
+    /// was said, also of an answer that was broken off.
     async fn ask(
         &self,
         input: &Input,
         request: &ChatRequest,
         mut collector: Collector,
         running: &RunningTurn,
-    ) -> (Asked, (String, bool)) {
+    ) -> (Asked, Said) {
         // Only the first attempt of a turn holds the permit that the dispatcher took.
         let permit = input.permit.lock().take();
         let run = input.rules.chain.run(
@@ -302,10 +308,10 @@ impl Agent {
     fn conclude(
         &self,
         input: &Input,
-        turn: &Turn,
         asked: Asked,
         text: String,
-        words: String,
+        heard: Heard,
+        language: Language,
     ) -> Ending {
         let reference = turn_id(input.turn);
         let note = |reason| self.traces.note(input.turn, reason, self.clock.now());
@@ -319,7 +325,7 @@ impl Agent {
                 if first.is_some_and(|model| model.name() != completion.model) {
                     note(Reason::ModelFellBack);
                 }
-                return self.completed(input, turn, completion, text, words);
+                return self.completed(input, completion, text, heard, language);
             }
             Asked::Failed(error) => {
                 let reason = failure_reason(&error);
@@ -330,11 +336,11 @@ impl Agent {
                 } else {
                     Text::Failed { reference }
                 };
-                return Ending::failed(told.render(turn.language), reason);
+                return Ending::failed(told.render(language), reason);
             }
             Asked::Stopped => {
                 note(Reason::Stopped);
-                let mark = Text::StoppedMark.render(turn.language);
+                let mark = Text::StoppedMark.render(language);
                 (
                     TurnState::Cancelled,
                     Reason::Stopped,
@@ -346,10 +352,10 @@ impl Agent {
                 note(Reason::TurnTimeout);
                 tracing::warn!(turn = %reference, "a turn took too long");
                 if text.trim().is_empty() {
-                    let told = Text::TimedOut { reference }.render(turn.language);
+                    let told = Text::TimedOut { reference }.render(language);
                     return Ending::failed(told, Reason::TurnTimeout);
                 }
-                let mark = Text::TimeoutMark.render(turn.language);
+                let mark = Text::TimeoutMark.render(language);
                 (
                     TurnState::Failed,
                     Reason::TurnTimeout,
@@ -358,7 +364,7 @@ impl Agent {
                 )
             }
         };
-        let history = self.history(input, turn, words, &text, reasoning);
+        let history = self.history(input, heard, &text, reasoning);
         Ending {
             state,
             reason: Some(reason),
@@ -372,10 +378,10 @@ impl Agent {
     fn completed(
         &self,
         input: &Input,
-        turn: &Turn,
         completion: Completion,
         text: String,
-        words: String,
+        heard: Heard,
+        language: Language,
     ) -> Ending {
         let note = |reason| self.traces.note(input.turn, reason, self.clock.now());
         let told = match completion.outcome {
@@ -385,21 +391,21 @@ impl Agent {
         };
         if let Some((told, reason)) = told {
             note(reason);
-            return Ending::failed(told.render(turn.language), reason);
+            return Ending::failed(told.render(language), reason);
         }
         let text = match completion.finish {
             FinishReason::Length => {
                 note(Reason::AnswerTruncated);
-                marked(text, &Text::TruncatedMark.render(turn.language))
+                marked(text, &Text::TruncatedMark.render(language))
             }
             FinishReason::ContentFilter => {
                 // The provider stopped in the middle: what is there is no whole answer.
                 note(Reason::AnswerRefused);
-                marked(text, &Text::ModelRefused.render(turn.language))
+                marked(text, &Text::ModelRefused.render(language))
             }
             _ => text,
         };
-        let history = self.history(input, turn, words, &text, completion.reasoning);
+        let history = self.history(input, heard, &text, completion.reasoning);
         Ending {
             format: Format::Markdown,
             filtered: true,
@@ -411,8 +417,7 @@ impl Agent {
     fn history(
         &self,
         input: &Input,
-        turn: &Turn,
-        words: String,
+        heard: Heard,
         text: &str,
         reasoning: Option<String>,
     ) -> Vec<History> {
@@ -424,7 +429,7 @@ impl Agent {
             parts: content.encode(),
         };
         vec![
-            row(Role::User, Content::person(speaker(turn), words)),
+            row(Role::User, Content::person(&heard.name, heard.words)),
             row(Role::Assistant, Content::model(text.to_owned(), reasoning)),
         ]
     }
@@ -432,16 +437,6 @@ impl Agent {
 
 /// History rows read for one turn; the token budget decides what of them is used.
 pub(super) const HISTORY_ROWS: usize = 200;
-
-/// The name under which the sender speaks: only where several share a history.
-fn speaker(turn: &Turn) -> &str {
-    let body = turn.body();
-    if body.group && turn.scope.person == 0 {
-        &body.name
-    } else {
-        ""
-    }
-}
 
 fn failure_reason(error: &ChainError) -> Reason {
     match error.class() {

@@ -8,6 +8,7 @@ use crate::{
         history::Content,
         model::{Message, Role},
     },
+    security::fence,
     store::{self, History},
 };
 
@@ -138,17 +139,10 @@ pub fn named(name: &str, text: String) -> String {
 }
 
 /// A name that cannot pose as structure: one line, no direction marks, at most 40 characters.
-fn clean_name(name: &str) -> String {
-    let harmless = |character: &char| {
-        !character.is_control()
-            && !matches!(*character, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
-    };
-    name.chars()
-        .filter(harmless)
-        .take(40)
-        .collect::<String>()
-        .trim()
-        .to_owned()
+#[must_use]
+pub(super) fn clean_name(name: &str) -> String {
+    let name: String = fence::label(name).chars().take(40).collect();
+    name.trim().to_owned()
 }
 
 fn message(role: Role, text: String, reasoning: Option<String>) -> Message {

@@ -2,7 +2,7 @@
 //!
 //! Owns the outbox row of the answer and its hand-over to delivery, after the commit and never before.
 
-use std::{borrow::Cow, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use super::{
     Agent,
@@ -126,12 +126,9 @@ impl Agent {
         let text = if ending.filtered {
             ending.text.clone()
         } else {
-            let text = input.rules.composer.redactor().redact(&ending.text);
-            if matches!(text, Cow::Owned(_)) {
-                self.traces
-                    .note(input.turn, Reason::Redacted, self.clock.now());
-            }
-            text.into_owned()
+            let cleaned = input.rules.composer.redactor().clean(&ending.text);
+            self.note_replaced(input, cleaned.secrets, cleaned.words);
+            cleaned.text.into_owned()
         };
         let draft = Draft {
             text,
@@ -157,6 +154,17 @@ impl Agent {
                 .note(input.turn, Reason::SplitForLimit, self.clock.now());
         }
         Some(body)
+    }
+
+    /// Notes what was taken out of an answer.
+    pub(super) fn note_replaced(&self, input: &Input, secrets: bool, words: bool) {
+        let reasons = [
+            (secrets, Reason::Redacted),
+            (words, Reason::ContentFiltered),
+        ];
+        for (_, reason) in reasons.into_iter().filter(|(replaced, _)| *replaced) {
+            self.traces.note(input.turn, reason, self.clock.now());
+        }
     }
 
     fn trace(&self, input: &Input, turn: &Turn, outcome: &'static str, failed: bool) {

@@ -6,7 +6,9 @@
 use std::sync::Arc;
 
 use super::{Settings, model::Chain};
-use crate::{outbound::compose::Composer, schedule::permits::ProviderPermits};
+use crate::{
+    outbound::compose::Composer, schedule::permits::ProviderPermits, security::guard::Guard,
+};
 
 /// What a turn keeps from its start to its end.
 pub struct Rules {
@@ -16,6 +18,8 @@ pub struct Rules {
     pub chain: Chain,
     /// The providers' limiters. One that stays over a reload is shared with the rules before.
     pub permits: Arc<ProviderPermits>,
+    /// What of a turn's words reaches the model.
+    pub guard: Guard,
     /// How answers become replies.
     pub composer: Composer,
 }

@@ -183,7 +183,8 @@ impl Core {
             configure,
         } = parts;
         let redactor = Arc::new(redactor);
-        let composer = tune::composer(config, &redactor)?;
+        let answers = Arc::new(tune::answers(config)?);
+        let guarded = (tune::composer(config, &answers)?, tune::guard(config)?);
         let traces = Arc::new(Traces::default());
         let directory = Arc::new(Directory::new(Arc::clone(&store)));
         let hooks = Hooks::default();
@@ -204,13 +205,13 @@ impl Core {
             directory: Arc::clone(&directory),
             traces: Arc::clone(&traces),
             clock,
-            redactor: Arc::clone(&redactor),
+            redactor: Arc::clone(&answers),
             sent: Arc::clone(&sent),
             output: config.output.clone(),
             hooks: hooks.clone(),
             stop: signals.deliver.clone(),
         });
-        let rules = Arc::new(Current::new(tune::rules(config, models, composer, permits)));
+        let rules = Arc::new(Current::new(tune::rules(config, models, guarded, permits)));
         let intake = Arc::new(Current::new(IntakeRules {
             accounts: rules_of_accounts,
             ambient: config.context.ambient.enable,
@@ -221,6 +222,7 @@ impl Core {
             dispatch,
             deliverer,
             redactor,
+            answers,
         };
         let shared = Shared {
             store,
@@ -355,7 +357,7 @@ impl Shared {
             connections: Arc::clone(&self.connections),
             transcript: Arc::new(StoredTranscript {
                 store: Arc::clone(&self.store),
-                redactor: Arc::clone(&self.tuner.redactor),
+                redactor: Arc::clone(&self.tuner.answers),
             }),
             clock: self.clock,
             stop,

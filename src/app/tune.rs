@@ -24,7 +24,11 @@ use crate::{
         dispatch::{Dispatch, Pace},
         permits::ProviderPermits,
     },
-    security::redact::Redactor,
+    security::{
+        config::Security,
+        guard::Guard,
+        redact::{Redactor, Secret},
+    },
 };
 
 /// The handles of a running core's settings.
@@ -35,11 +39,14 @@ pub struct Tuner {
     pub(super) dispatch: Arc<Dispatch>,
     pub(super) deliverer: Deliverer,
     pub(super) redactor: Arc<Redactor>,
+    /// What is taken out of answers: more than out of a log.
+    pub(super) answers: Arc<Redactor>,
 }
 
 /// What a new configuration makes of the core: built, and not in place yet.
 pub struct Prepared {
     composer: Composer,
+    guard: Guard,
     models: Vec<Arc<dyn Model>>,
 }
 
@@ -68,20 +75,38 @@ impl std::fmt::Debug for AdapterMap {
     }
 }
 
+/// What is taken out of answers at a start.
+pub(super) fn answers(config: &Config) -> Result<Redactor, StartError> {
+    taking_out(&Secret::all(&config.secrets), &config.security)
+}
+
+/// What takes these secrets and what else the settings name out of answers.
+fn taking_out(secrets: &[Secret], security: &Security) -> Result<Redactor, StartError> {
+    let sought = security.sought_in_answers();
+    let sought = sought.map_err(|fault| StartError::Config(format!("security: {fault}")))?;
+    Ok(Redactor::seeking(secrets.iter().cloned(), &sought).0)
+}
+
 /// What composes replies.
 pub(super) fn composer(config: &Config, redactor: &Arc<Redactor>) -> Result<Composer, StartError> {
     Composer::new(Arc::clone(redactor), config.output.clone())
         .map_err(|error| StartError::Config(format!("output.segmented.split_regex: {error}")))
 }
 
+/// What looks at what comes in.
+pub(super) fn guard(config: &Config) -> Result<Guard, StartError> {
+    Guard::new(&config.security).map_err(|fault| StartError::Config(format!("security: {fault}")))
+}
+
 /// The rules of turns from now on.
 pub(super) fn rules(
     config: &Config,
     models: Vec<Arc<dyn Model>>,
-    composer: Composer,
+    (composer, guard): (Composer, Guard),
     permits: Arc<ProviderPermits>,
 ) -> Rules {
     Rules {
+        guard,
         settings: translate::settings(config),
         chain: Chain::new(models, translate::recovery(config)),
         permits,
@@ -100,6 +125,17 @@ pub(super) fn pace(config: &Config, permits: Arc<ProviderPermits>) -> Pace {
 }
 
 impl Tuner {
+    /// Takes these secrets out of everything from now on, and what else the settings name.
+    pub(super) fn redact(&self, secrets: &[Secret], security: &Security) {
+        let (redactor, _) = Redactor::seeking(secrets.iter().cloned(), &security.sought());
+        self.redactor.replace(&redactor);
+        match taking_out(secrets, security) {
+            Ok(answers) => self.answers.replace(&answers),
+            // It was read without a fault.
+            Err(error) => tracing::error!(%error, "the patterns for answers stay as they were"),
+        }
+    }
+
     /// Builds what a configuration needs.
     ///
     /// # Errors
@@ -110,7 +146,8 @@ impl Tuner {
         models: Vec<Arc<dyn Model>>,
     ) -> Result<Prepared, StartError> {
         Ok(Prepared {
-            composer: composer(config, &self.redactor)?,
+            composer: composer(config, &self.answers)?,
+            guard: guard(config)?,
             models,
         })
     }
@@ -131,9 +168,13 @@ impl Tuner {
         } = accounts;
         self.deliverer.set_output(config.output.clone());
         self.deliverer.set_adapters(adapters);
-        let Prepared { composer, models } = prepared;
-        self.rules
-            .set(rules(config, models, composer, Arc::clone(&permits)));
+        let Prepared {
+            composer,
+            guard,
+            models,
+        } = prepared;
+        let rules = rules(config, models, (composer, guard), Arc::clone(&permits));
+        self.rules.set(rules);
         self.dispatch.set_pace(pace(config, permits));
         self.dispatch.set_policy(translate::policy(config));
         self.intake.set(IntakeRules {

@@ -162,11 +162,8 @@ async fn stop_signal(term: &mut Signal, interrupt: &mut Signal) {
 }
 
 fn redactor(config: &Config) -> Redactor {
-    let secrets = config.secrets.iter().map(|(path, secret)| Secret {
-        name: path.clone(),
-        value: secret.expose().to_owned(),
-    });
-    let (redactor, warnings) = Redactor::new(secrets);
+    let secrets = Secret::all(&config.secrets);
+    let (redactor, warnings) = Redactor::seeking(secrets, &config.security.sought());
     for warning in warnings {
         // Secrets that are too short were already reported when the configuration was read.
         if !matches!(warning, Warning::TooShort { .. }) {

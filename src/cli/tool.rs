@@ -24,7 +24,7 @@ use crate::{
         desk::Desk,
         socket_folder,
     },
-    security::redact::{Redactor, Secret},
+    security::redact::{Redactor, Secret, Sought},
 };
 
 /// What every tool starts with.
@@ -146,19 +146,14 @@ impl Way {
     }
 }
 
-/// A redactor for the secrets of a configuration.
+/// A redactor for the secrets of a configuration. The gateway itself tells of those that cannot be redacted.
 pub(super) fn redactor(config: &Config) -> Redactor {
-    redactor_of(&config.secrets)
+    Redactor::seeking(Secret::all(&config.secrets), &config.security.sought()).0
 }
 
-/// A redactor for secrets with their places.
+/// A redactor for secrets with their places, and whatever looks like one.
 pub(super) fn redactor_of(secrets: &[(String, settings::Secret)]) -> Redactor {
-    let secrets = secrets.iter().map(|(path, secret)| Secret {
-        name: path.clone(),
-        value: secret.expose().to_owned(),
-    });
-    // The gateway itself tells of secrets that cannot be redacted.
-    Redactor::new(secrets).0
+    Redactor::seeking(Secret::all(secrets), &Sought::default().known_formats()).0
 }
 
 /// The language of the tools: the configured one, else that of the terminal.

@@ -98,6 +98,11 @@ fn key(line: &str) -> Option<(&str, &str)> {
     (is_key && apart).then(|| (key, value.trim()))
 }
 
+/// What stands behind the dash of an item of a list.
+fn item(line: &str) -> Option<&str> {
+    line.trim_start().strip_prefix("- ")
+}
+
 fn keys(lines: &[Line], known: &dyn Fn(&[String]) -> bool) -> Vec<Commented> {
     let mut found = Vec::new();
     let mut way: Vec<(usize, String)> = Vec::new();
@@ -123,9 +128,17 @@ fn keys(lines: &[Line], known: &dyn Fn(&[String]) -> bool) -> Vec<Commented> {
             above.push(words);
             continue;
         }
-        if let Some((name, value)) = other.or_else(|| key(&line.text)) {
+        if let Some((name, value)) = other.or_else(|| key(item(&line.text).unwrap_or(&line.text))) {
             way.retain(|(column, _)| *column < at);
-            way.push((at, name.to_owned()));
+            let mut here = at;
+            if item(&line.text).is_some() {
+                // The keys of an item stand behind its dash.
+                here += 2;
+                if let Some((_, list)) = way.last_mut() {
+                    list.push_str("[]");
+                }
+            }
+            way.push((here, name.to_owned()));
             let comment = if above_at == at {
                 above.join(" ")
             } else {
@@ -165,6 +178,15 @@ one:
   #   # second: 6
 # Not above a key of its column.
   two: 2
+  # A list.
+  all:
+    # Its first.
+    - name: a
+      # Its second.
+      size: 1
+    - {name: b, size: 2}
+  # After it.
+  last: 3
 ";
 
     #[test]
@@ -190,6 +212,10 @@ one:
                 "one.other.key=5e Deep inside.",
                 "one.other.second=6e like: this, or",
                 "one.two=2 ",
+                "one.all= A list.",
+                "one.all[].name=a Its first.",
+                "one.all[].size=1 Its second.",
+                "one.last=3 After it.",
             ]
         );
     }

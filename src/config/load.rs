@@ -32,6 +32,9 @@ pub(super) const BUILT_IN: &str = "built-in defaults";
 /// Largest file that a `*_file` key may name, in bytes.
 const MAX_SECRET_BYTES: usize = 64 * 1024;
 
+/// Largest file with words, in bytes.
+const MAX_LIST_BYTES: usize = 8 << 20;
+
 /// Why a configuration cannot be used: everything that is wrong with it, warnings included.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoadError {
@@ -136,7 +139,8 @@ fn read_whole(
         if let Some(overrides) = again {
             overrides.apply(&mut root, &problems);
         }
-        let config = from_tree(&root, env, platforms, &problems);
+        let mut config = from_tree(&root, env, platforms, &problems);
+        read_lists(&mut config, file.as_deref(), &problems);
         let written = Written::new(&root, &config.secrets);
         (config, written)
     });
@@ -152,6 +156,20 @@ fn read_whole(
             file: file_name(file.as_deref()),
             problems: found,
         }),
+    }
+}
+
+/// Reads the files with words that a configuration names.
+fn read_lists(config: &mut Config, file: Option<&Path>, problems: &Problems) {
+    let folder = file.and_then(Path::parent).unwrap_or(Path::new(""));
+    let filter = &mut config.security.content_filter;
+    for list in filter.files.clone() {
+        let read = read_file(&folder.join(&list.path), MAX_LIST_BYTES);
+        let read = read.map_err(|problem| format!("the file cannot be read: {}", problem.kind));
+        if let Err(fault) = read.and_then(|text| filter.take(&text)) {
+            let (path, place) = list.key;
+            problems.push(Problem::error(path, Some(place), Kind::Invalid(fault)));
+        }
     }
 }
 

@@ -112,8 +112,8 @@ input_buffer: {}
             "t:11:22: output.segmented.random_interval: the shortest pause is longer than the longest \
          | write the shortest and the longest pause, such as \"0.5,2.0\"",
             "t:12:1: colour: unknown key | known here: output, providers, models, input_buffer, \
-         flow_control, context, error_recovery, permissions, storage, http, observability, language, timezone, \
-         platforms",
+         flow_control, context, error_recovery, permissions, security, storage, http, observability, language, \
+         timezone, platforms",
             "t:13:1: input_buffer: the key stands here for the second time (first in line 1)",
         ]
     );
@@ -121,20 +121,14 @@ input_buffer: {}
 
 #[test]
 fn sections_that_are_not_there_are_refused_by_name() {
-    let text = "tools: {}\ntool_calling: {timeout: 60}\nagent_collaboration: {}\nsecurity: {}\nmemory: {}\n";
+    let text = "tools: {}\ntool_calling: {timeout: 60}\nagent_collaboration: {}\nmemory: {}\n";
     let told = complaints(text);
-    assert_eq!(told.len(), 5);
+    assert_eq!(told.len(), 4);
     let expected = "t:1:1: tools: this section is not available in this version: remove it";
     assert_eq!(told[0], expected);
     assert_eq!(
         paths(text, Severity::Error),
-        [
-            "tools",
-            "tool_calling",
-            "agent_collaboration",
-            "security",
-            "memory"
-        ]
+        ["tools", "tool_calling", "agent_collaboration", "memory"]
     );
 }
 

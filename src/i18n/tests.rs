@@ -53,6 +53,10 @@ fn notices_are_never_empty() {
         Text::Quarantined {
             reference: reference(),
         },
+        Text::InjectionBlocked {
+            reference: reference(),
+        },
+        Text::HintUntrusted,
         Text::HintDropped {
             prefix: "[x]".into(),
             count: 2,

@@ -36,6 +36,8 @@ pub enum AuditEvent {
     UserWarned,
     /// A member's warnings were taken back.
     WarningsCleared,
+    /// A message was not passed on to the model.
+    InjectionBlocked,
     /// A conversation's context was reset.
     ContextReset,
     /// Another person's turn was stopped.
@@ -68,6 +70,7 @@ impl AuditEvent {
             Self::UserUnmuted => "user_unmuted",
             Self::UserWarned => "user_warned",
             Self::WarningsCleared => "warnings_cleared",
+            Self::InjectionBlocked => "injection_blocked",
             Self::ContextReset => "context_reset",
             Self::TurnStopped => "turn_stopped",
             Self::ReplyRetried => "reply_retried",

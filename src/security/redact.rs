@@ -1,28 +1,35 @@
-//! Redaction by value: the configuration's own secrets never leave the process.
-//! Owns the set of patterns made from the secrets and the placeholder that replaces them, and the one
-//! filter ([`Filter`]) through which all answer text goes out, whole or in pieces.
-//! It never guesses by the word before a value, never logs, and never shows a secret in `Debug`.
+//! Redaction: what must not leave the process leaves it as a placeholder.
+//! Owns what is looked for (the configuration's own secrets by value, keys and passwords by shape, the operator's
+//! patterns), the placeholder that replaces it, and the one filter ([`Filter`]) through which all answer text goes
+//! out, whole or in pieces. It never logs, and never shows a secret in `Debug`.
 //!
-//! What is replaced: every run of bytes that occurrences of patterns cover, overlapping ones taken
-//! together, so that no rest of a second secret stays beside the first. A text that ends inside a
-//! secret, at least eight bytes and half of it, loses that piece too: a cut stream or a token limit
-//! must not show all but the last character.
+//! Of values every run of bytes is replaced that occurrences cover, overlapping ones taken together, so that no
+//! rest of a second secret stays beside the first. A text that ends inside a secret, at least eight bytes and half
+//! of it, loses that piece too: a cut stream or a token limit must not show all but the last character.
 
 mod filter;
 mod forms;
+mod lines;
 mod placeholder;
 mod runs;
+mod shapes;
 mod trie;
+mod values;
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use super::words::Words;
 use crate::telemetry::metrics;
 pub use filter::Filter;
+use lines::Joined;
 use parking_lot::RwLock;
 use runs::Runs;
+use shapes::Shapes;
+pub(super) use shapes::{is_finite, longest};
 use trie::Trie;
+use weirgate_sdk::settings;
 
 /// Shortest value that is redacted, in characters. Shorter ones would mangle ordinary text.
 pub const MIN_SECRET_CHARS: usize = 8;
@@ -44,6 +51,18 @@ impl fmt::Debug for Secret {
         f.debug_struct("Secret")
             .field("name", &self.name)
             .finish_non_exhaustive()
+    }
+}
+
+impl Secret {
+    /// The secrets of a configuration, each with the path of its key.
+    #[must_use]
+    pub fn all(read: &[(String, settings::Secret)]) -> Vec<Self> {
+        let named = |(name, secret): &(String, settings::Secret)| Self {
+            name: name.clone(),
+            value: secret.expose().to_owned(),
+        };
+        read.iter().map(named).collect()
     }
 }
 
@@ -121,26 +140,120 @@ pub struct Redactor {
     patterns: Arc<RwLock<Option<Arc<Patterns>>>>,
 }
 
-/// The compiled secrets.
+/// What is looked for, compiled.
 struct Patterns {
     trie: Trie,
     placeholder: String,
+    /// Stages behind that of the values, in order.
+    shapes: Vec<Arc<Shapes>>,
+    /// The last stage.
+    words: Option<Arc<Words>>,
+}
+
+/// What a redactor looks for beside the secrets that it is given.
+#[derive(Clone)]
+pub struct Sought {
+    placeholder: String,
+    shapes: Vec<Arc<Shapes>>,
+    words: Option<Arc<Words>>,
+}
+
+impl Default for Sought {
+    /// Nothing else.
+    fn default() -> Self {
+        Self {
+            placeholder: PLACEHOLDER.to_owned(),
+            shapes: Vec::new(),
+            words: None,
+        }
+    }
+}
+
+/// A text without what must not leave.
+#[derive(Debug)]
+pub struct Cleaned<'a> {
+    /// The text; borrowed if nothing was replaced.
+    pub text: Cow<'a, str>,
+    /// A secret was replaced.
+    pub secrets: bool,
+    /// A word of the blocklist was replaced.
+    pub words: bool,
+}
+
+impl fmt::Debug for Sought {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sought")
+            .field("placeholder", &self.placeholder)
+            .field("stages", &self.shapes.len())
+            .finish()
+    }
+}
+
+impl Sought {
+    /// What replaces what is found.
+    #[must_use]
+    pub fn placeholder(mut self, placeholder: &str) -> Self {
+        placeholder.clone_into(&mut self.placeholder);
+        self
+    }
+
+    /// Keys, tokens and passwords in the maintained formats, whoever they belong to.
+    #[must_use]
+    pub fn known_formats(mut self) -> Self {
+        self.shapes.extend(known_formats());
+        self
+    }
+
+    /// Expressions, replaced as they are written. One without a finite length makes a text go out whole.
+    ///
+    /// # Errors
+    /// What is wrong with one of them.
+    pub fn expressions(mut self, expressions: &[String]) -> Result<Self, String> {
+        if !expressions.is_empty() {
+            self.shapes.push(Arc::new(Shapes::written(expressions)?));
+        }
+        Ok(self)
+    }
+}
+
+impl Sought {
+    /// Words that are not to be read, replaced by what belongs to their list.
+    #[must_use]
+    pub fn words(mut self, words: Option<Arc<Words>>) -> Self {
+        self.words = words;
+        self
+    }
+}
+
+/// The maintained formats, compiled at the first use.
+fn known_formats() -> Option<Arc<Shapes>> {
+    static KNOWN: OnceLock<Option<Arc<Shapes>>> = OnceLock::new();
+    let compile = || match Shapes::known() {
+        Ok(shapes) => Some(Arc::new(shapes)),
+        Err(fault) => {
+            // The file is part of the program and a test reads it: this cannot happen.
+            tracing::error!(fault, "the formats of keys cannot be used");
+            None
+        }
+    };
+    KNOWN.get_or_init(compile).clone()
 }
 
 impl Redactor {
     /// A redactor for these secrets and the default placeholder.
     #[must_use]
     pub fn new<S: Into<Secret>>(secrets: impl IntoIterator<Item = S>) -> (Self, Vec<Warning>) {
-        Self::with_placeholder(secrets, PLACEHOLDER)
+        Self::seeking(secrets, &Sought::default())
     }
 
-    /// As [`Redactor::new`] with another placeholder. One that is empty or could form a secret with
-    /// the text around it is replaced, with a warning, so that redacting twice changes nothing.
+    /// A redactor for these secrets and what else is sought. A placeholder that is empty or could form a secret
+    /// with the text around it is replaced, with a warning, so that redacting twice changes nothing.
     #[must_use]
-    pub fn with_placeholder<S: Into<Secret>>(
+    pub fn seeking<S: Into<Secret>>(
         secrets: impl IntoIterator<Item = S>,
-        placeholder: &str,
+        sought: &Sought,
     ) -> (Self, Vec<Warning>) {
+        let placeholder = sought.placeholder.as_str();
         let mut warnings = Vec::new();
         let mut patterns = Vec::new();
         for secret in secrets {
@@ -161,19 +274,25 @@ impl Redactor {
         patterns.sort_unstable();
         patterns.dedup();
         patterns.retain(|pattern| !placeholder::is_part(pattern, placeholder));
-        if patterns.is_empty() {
+        if patterns.is_empty() && sought.shapes.is_empty() && sought.words.is_none() {
             return (Self::default(), warnings);
         }
         let used = placeholder::choose(placeholder, &patterns);
         if used != placeholder {
             warnings.push(Warning::PlaceholderReplaced { used: used.clone() });
         }
-        let trie = Trie::new(&patterns);
+        let joined: Vec<Vec<u8>> = patterns
+            .iter()
+            .map(|pattern| lines::joined(pattern))
+            .collect();
+        let trie = Trie::new(&joined);
         (
             Self {
                 patterns: Arc::new(RwLock::new(Some(Arc::new(Patterns {
                     trie,
                     placeholder: used,
+                    shapes: sought.shapes.clone(),
+                    words: sought.words.clone(),
                 })))),
             },
             warnings,
@@ -200,14 +319,52 @@ impl Redactor {
     /// The text without secrets; borrowed, without a copy, if there were none. Linear time.
     #[must_use]
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        self.clean(text).text
+    }
+
+    /// Like [`Redactor::redact`], with what was replaced.
+    #[must_use]
+    pub fn clean<'a>(&self, text: &'a str) -> Cleaned<'a> {
         let Some(patterns) = self.patterns() else {
-            return Cow::Borrowed(text);
+            return Cleaned {
+                text: Cow::Borrowed(text),
+                secrets: false,
+                words: false,
+            };
         };
-        let mut runs = Runs::default();
-        let state = patterns
-            .trie
-            .scan(trie::ROOT, text.as_bytes(), 0, &mut runs);
-        runs.add(text.len() - patterns.trie.tail(state), text.len());
+        let mut clean = patterns.values(text);
+        for shapes in &patterns.shapes {
+            if let Some(cleaner) = shapes.redact(&clean, &patterns.placeholder) {
+                clean = Cow::Owned(cleaner);
+            }
+        }
+        let secrets = matches!(clean, Cow::Owned(_));
+        let words = patterns
+            .words
+            .as_ref()
+            .and_then(|words| words.replace(&clean));
+        Cleaned {
+            secrets,
+            words: words.is_some(),
+            text: words.map_or(clean, |(cleaner, _)| Cow::Owned(cleaner)),
+        }
+    }
+
+    /// A filter for one text that comes in pieces.
+    #[must_use]
+    pub fn filter(&self) -> Filter {
+        Filter::new(self.patterns())
+    }
+}
+
+impl Patterns {
+    /// The text without the values of secrets.
+    fn values<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let (mut runs, mut joined, mut state) = (Runs::default(), Joined::default(), trie::ROOT);
+        joined.read(text, 0, |piece, at| {
+            state = self.trie.scan(state, piece, at, &mut runs)
+        });
+        runs.add(joined.len() - self.trie.tail(state), joined.len());
         if runs.is_empty() {
             return Cow::Borrowed(text);
         }
@@ -215,18 +372,12 @@ impl Redactor {
         let mut out = String::with_capacity(text.len());
         let mut done = 0;
         for run in runs.iter() {
-            out.push_str(text.get(done..run.start).unwrap_or_default());
-            out.push_str(&patterns.placeholder);
-            done = run.end;
+            out.push_str(text.get(done..joined.place(run.start)).unwrap_or_default());
+            out.push_str(&self.placeholder);
+            done = joined.end(run.end);
         }
         out.push_str(text.get(done..).unwrap_or_default());
         Cow::Owned(out)
-    }
-
-    /// A filter for one text that comes in pieces.
-    #[must_use]
-    pub fn filter(&self) -> Filter {
-        Filter::new(self.patterns())
     }
 }
 

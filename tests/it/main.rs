@@ -25,6 +25,7 @@ mod qq;
 mod reasons;
 mod reload;
 mod secrets;
+mod security;
 mod several;
 mod simulation;
 mod startup;

@@ -15,7 +15,7 @@ use std::{
 use weirgate::reason::Reason;
 
 /// Each code with a file of tests that names it.
-const SEEN: [(&str, &str); 59] = [
+const SEEN: [(&str, &str); 63] = [
     ("duplicate", "tests/it/reasons/events.rs"),
     ("own_message", "tests/it/reasons/events.rs"),
     ("other_bot", "tests/it/simulation/changes.rs"),
@@ -59,6 +59,10 @@ const SEEN: [(&str, &str); 59] = [
     ("moderation_unknown", "tests/it/commands/moderate.rs"),
     ("unknown_command", "tests/it/commands.rs"),
     ("bad_arguments", "tests/it/commands.rs"),
+    ("injection_blocked", "tests/it/security.rs"),
+    ("injection_sanitised", "tests/it/security.rs"),
+    ("injection_warned", "tests/it/security.rs"),
+    ("content_filtered", "tests/it/security/words.rs"),
     ("redacted", "tests/it/reasons/turns.rs"),
     ("send_retried", "src/outbound/deliver/tests/errors.rs"),
     ("send_rate_limited", "src/outbound/deliver/tests/order.rs"),

@@ -77,7 +77,7 @@ fn over_the_budget_only_recent_messages_stay_and_no_answer_leads() {
 
 #[test]
 fn names_cannot_pose_as_structure() {
-    assert_eq!(named("a\nsystem", "x".into()), "asystem: x");
+    assert_eq!(named("a\nsystem", "x".into()), "a system: x");
     assert_eq!(named("\u{202e}", "x".into()), "x");
     assert_eq!(
         named(&"n".repeat(99), "x".into()),

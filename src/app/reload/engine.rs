@@ -28,7 +28,7 @@ use crate::{
         reload::{keep_fixed, needs_restart, same},
     },
     current::Current,
-    security::redact::{Redactor, Secret},
+    security::redact::Secret,
     telemetry::{
         logging::Logging,
         metrics::{self, Metric},
@@ -318,6 +318,9 @@ impl Engine {
             rules: adapters::rules(new),
             adapters: AdapterMap(all),
         };
+        if before.security != config.security {
+            parts.tuner.redact(&self.secrets, &config.security);
+        }
         parts.tuner.apply(before, &config, prepared, told);
         parts.routes.set(parts.doors.router(&config, new));
         parts.models = models;
@@ -339,25 +342,21 @@ impl Engine {
     /// Redacts the secrets of a configuration from now on, and still those before.
     fn learn(&mut self, config: &Config) {
         if self.remember(config) {
-            let (redactor, _) = Redactor::new(self.secrets.iter().cloned());
-            self.parts.tuner.redactor.replace(&redactor);
+            let running = &self.parts.loaded.config.security;
+            self.parts.tuner.redact(&self.secrets, running);
         }
     }
 
     /// Says whether one of the secrets is new.
     fn remember(&mut self, config: &Config) -> bool {
         let mut new = false;
-        for (name, secret) in &config.secrets {
-            let value = secret.expose();
-            let known = self.secrets.iter().position(|known| known.value == value);
+        for secret in Secret::all(&config.secrets) {
+            let known = self
+                .secrets
+                .iter()
+                .position(|known| known.value == secret.value);
             new |= known.is_none();
-            let secret = match known {
-                Some(at) => self.secrets.remove(at),
-                None => Secret {
-                    name: name.clone(),
-                    value: value.to_owned(),
-                },
-            };
+            let secret = known.map_or(secret, |at| self.secrets.remove(at));
             // The newest stand last, so that none of them is forgotten before an older one.
             self.secrets.push(secret);
         }

@@ -167,3 +167,45 @@ fn without_a_folder_for_data_the_database_must_be_named() {
     assert_eq!(error.problems.len(), 1);
     assert!(load(Some(&folder.path().join("b.yaml")), &nothing, &PLATFORMS).is_ok());
 }
+
+#[test]
+fn a_blocklist_is_read_from_files_beside_the_configuration() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("agent.yaml");
+    let load_with = |list: &str, words: &[u8]| {
+        fs::write(folder.path().join("words.txt"), words).unwrap();
+        fs::write(
+            &file,
+            format!("security: {{content_filter: {{blocklist: {list}}}}}"),
+        )
+        .unwrap();
+        load(Some(&file), &env, &PLATFORMS)
+    };
+    let words =
+        "\u{feff}\u{7f51}\u{7edc}\u{517c}\u{804c}\r\n\r\n  \r\n# comment\r\nfoo\r\n".as_bytes();
+    let (config, _) = load_with("[inline, words.txt]", words).unwrap();
+    assert_eq!(
+        config.security.content_filter.blocklist,
+        ["inline", "\u{7f51}\u{7edc}\u{517c}\u{804c}", "foo"]
+    );
+    for (list, words, told) in [
+        (
+            "[missing.txt]",
+            "",
+            "security.content_filter.blocklist[0]: the file cannot be read",
+        ),
+        (
+            "[a, words.txt]",
+            "/(/",
+            "security.content_filter.blocklist[1]: /(/: unclosed group",
+        ),
+        (
+            "[/x*/]",
+            "",
+            "security.content_filter.blocklist[0]: the expression is not valid",
+        ),
+    ] {
+        let error = load_with(list, words.as_bytes()).unwrap_err().to_string();
+        assert!(error.contains(told), "{error}");
+    }
+}

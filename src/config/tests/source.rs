@@ -300,7 +300,14 @@ fn the_summary_loads_but_for_the_parts_that_are_not_there() {
     let whole = format!("{SUMMARY_INPUT}{SUMMARY_TOOLS}{SUMMARY_OUTPUT}{SUMMARY_MEMORY}");
     assert_eq!(
         paths(&whole, Severity::Error),
-        ["tool_calling", "security", "memory"]
+        [
+            "tool_calling",
+            // It says [...].
+            "security.injection.patterns[0]",
+            "security.injection.patterns[0].name",
+            "security.injection.patterns[0].regex",
+            "memory"
+        ]
     );
 }
 

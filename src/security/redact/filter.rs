@@ -1,90 +1,116 @@
-//! The filter for text that comes in pieces. It holds back only what could still become a secret.
+//! The filter for text that comes in pieces: one stage behind the other, each of which holds back only what
+//! could still become something to replace.
 //! For every way of cutting, what goes out is what [`Redactor::redact`] makes of the whole text.
 
-use super::runs::Runs;
-use super::trie::ROOT;
-use super::{Patterns, Redactor};
+use super::{Patterns, Redactor, shapes, values};
+use crate::security::words;
 use std::fmt;
 use std::sync::Arc;
 
 /// Redacts one text piece by piece. Start it with [`Redactor::filter`].
 ///
 /// All answer text goes through it, also text that is whole from the start. Callers know `push` and
-/// `finish` only, so rules that look for more than known values can be added behind them.
+/// `finish` only.
 pub struct Filter {
     patterns: Option<Arc<Patterns>>,
-    state: u32,
-    runs: Runs,
-    /// Text that has not gone out, from `base` on; what lies before `done` is spent.
-    held: String,
-    /// Offset of `held` in the whole text, in bytes.
-    base: usize,
-    /// Up to here all text went out or was replaced.
-    done: usize,
-    replaced: bool,
+    values: values::Stream,
+    shapes: Vec<shapes::Stream>,
+    words: Option<words::Stream>,
+    /// What goes from one stage to the next.
+    between: [String; 2],
 }
 
 impl Filter {
     pub(super) fn new(patterns: Option<Arc<Patterns>>) -> Self {
-        let (state, runs, held) = (ROOT, Runs::default(), String::new());
+        let shapes = patterns.iter().flat_map(|patterns| &patterns.shapes);
         Self {
+            shapes: shapes
+                .map(|shapes| shapes::Stream::new(Arc::clone(shapes)))
+                .collect(),
+            words: patterns
+                .as_ref()
+                .and_then(|patterns| patterns.words.clone())
+                .map(words::Stream::new),
             patterns,
-            state,
-            runs,
-            held,
-            base: 0,
-            done: 0,
-            replaced: false,
+            values: values::Stream::default(),
+            between: Default::default(),
         }
     }
 
     /// Takes the next piece and appends to `out` all text that is safe: none of it could be the
-    /// beginning of a secret that goes on in a later piece. Held back are fewer bytes than the longest
-    /// secret's longest spelling has.
+    /// beginning of something to replace that goes on in a later piece.
     pub fn push(&mut self, delta: &str, out: &mut String) {
         let Some(patterns) = self.patterns.clone() else {
             out.push_str(delta);
             return;
         };
-        let from = self.base + self.held.len();
-        self.state = patterns
-            .trie
-            .scan(self.state, delta.as_bytes(), from, &mut self.runs);
-        let end = from + delta.len();
-        let open = patterns.trie.open(self.state);
-        if open == 0 && self.done == from && self.runs.is_empty() {
-            // Nothing waits and nothing was found: no need for a copy in between.
-            out.push_str(delta);
-            self.restart_at(end);
+        if self.shapes.is_empty() && self.words.is_none() {
+            self.values.push(delta, &patterns, out);
             return;
         }
-        self.held.push_str(delta);
-        self.emit(&patterns, end - open, out);
-        self.compact();
+        let [safe, _] = &mut self.between;
+        safe.clear();
+        self.values.push(delta, &patterns, safe);
+        self.pass(&patterns.placeholder, false, out);
     }
 
     /// Ends the text: appends what was held back. The filter can then be used for another text.
     pub fn finish(&mut self, out: &mut String) {
-        if let Some(patterns) = self.patterns.clone() {
-            let end = self.base + self.held.len();
-            self.runs.add(end - patterns.trie.tail(self.state), end);
-            self.emit(&patterns, end, out);
+        let Some(patterns) = self.patterns.clone() else {
+            return;
+        };
+        let [safe, _] = &mut self.between;
+        safe.clear();
+        self.values.finish(&patterns, safe);
+        self.pass(&patterns.placeholder, true, out);
+    }
+
+    /// Sends what stands between the stages through the shapes.
+    fn pass(&mut self, placeholder: &str, last: bool, out: &mut String) {
+        let [safe, next] = &mut self.between;
+        for stage in &mut self.shapes {
+            next.clear();
+            stage.push(safe, placeholder, next);
+            if last {
+                stage.finish(placeholder, next);
+            }
+            std::mem::swap(safe, next);
         }
-        self.state = ROOT;
-        self.restart_at(0);
+        match &mut self.words {
+            Some(stage) => {
+                stage.push(safe, out);
+                if last {
+                    stage.finish(out);
+                }
+            }
+            None => out.push_str(safe),
+        }
     }
 
     /// Drops what is held back and begins another text, for an answer that begins anew.
     pub fn restart(&mut self) {
-        self.replaced = false;
-        self.state = ROOT;
-        self.restart_at(0);
+        self.values.restart();
+        self.values.replaced = false;
+        for stage in &mut self.shapes {
+            stage.restart();
+            stage.replaced = false;
+        }
+        if let Some(stage) = &mut self.words {
+            stage.restart();
+            stage.replaced = false;
+        }
     }
 
-    /// Whether anything was replaced since the start or [`Filter::restart`].
+    /// Whether a word of the blocklist was replaced since the start or [`Filter::restart`].
+    #[must_use]
+    pub fn has_filtered(&self) -> bool {
+        self.words.as_ref().is_some_and(|stage| stage.replaced)
+    }
+
+    /// Whether a secret was replaced since the start or [`Filter::restart`].
     #[must_use]
     pub fn has_replaced(&self) -> bool {
-        self.replaced
+        self.values.replaced || self.shapes.iter().any(|stage| stage.replaced)
     }
 
     /// Whether it looks for what the redactor looks for now.
@@ -99,55 +125,10 @@ impl Filter {
     /// How many bytes are held back.
     #[must_use]
     pub fn held_back(&self) -> usize {
-        (self.base + self.held.len()).saturating_sub(self.done)
+        let shapes = self.shapes.iter().map(shapes::Stream::held_back);
+        let words = self.words.as_ref().map_or(0, words::Stream::held_back);
+        self.values.held_back() + shapes.sum::<usize>() + words
     }
-
-    /// Appends everything before `frontier`. No pattern that begins before it is still open, so the
-    /// ranges that begin there are final at their start; one may still grow at its end.
-    fn emit(&mut self, patterns: &Patterns, frontier: usize, out: &mut String) {
-        for run in self.runs.iter_mut() {
-            if run.start >= frontier {
-                break;
-            }
-            if !run.shown {
-                out.push_str(piece(&self.held, self.base, self.done, run.start));
-                out.push_str(&patterns.placeholder);
-                crate::telemetry::metrics::redacted(1);
-                run.shown = true;
-                self.replaced = true;
-            }
-            self.done = self.done.max(run.end);
-        }
-        if self.done < frontier {
-            out.push_str(piece(&self.held, self.base, self.done, frontier));
-            self.done = frontier;
-        }
-        self.runs.forget(frontier);
-    }
-
-    /// Frees what went out, once it is the greater part, so that the copying stays linear.
-    fn compact(&mut self) {
-        let spent = self.done - self.base;
-        if spent * 2 >= self.held.len() && self.held.is_char_boundary(spent) {
-            self.held.drain(..spent);
-            self.base = self.done;
-        }
-    }
-
-    /// Forgets all text; the next byte is at `place`.
-    fn restart_at(&mut self, place: usize) {
-        self.held.clear();
-        self.runs = Runs::default();
-        self.base = place;
-        self.done = place;
-    }
-}
-
-/// The part of `held`, which begins at `base`, from `start` to `end`. Both are character boundaries:
-/// a pattern is whole UTF-8, so neither its ends nor its open beginnings lie inside a character.
-fn piece(held: &str, base: usize, start: usize, end: usize) -> &str {
-    held.get(start.saturating_sub(base)..end.saturating_sub(base))
-        .unwrap_or_default()
 }
 
 impl fmt::Debug for Filter {

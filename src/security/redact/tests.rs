@@ -5,7 +5,7 @@
     reason = "the tests cut at known character boundaries"
 )]
 
-use super::{PLACEHOLDER, Redactor, Secret, Warning, forms};
+use super::{PLACEHOLDER, Redactor, Secret, Sought, Warning, forms};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use proptest::prelude::*;
@@ -268,7 +268,7 @@ fn another_placeholder_is_used_when_the_wished_one_runs_into_a_secret() {
         assert_eq!(redactor.redact(&once), once);
     }
     let all_marks = ["*bcdefgh#", "#bcdefgh|", "|bcdefgh~", "~bcdefgh_"];
-    let (redactor, warnings) = Redactor::with_placeholder(all_marks, "");
+    let (redactor, warnings) = Redactor::seeking(all_marks, &Sought::default().placeholder(""));
     assert_eq!(redactor.redact("~bcdefgh_"), "\u{2580}REDACTED\u{2580}");
     assert_eq!(warnings.len(), 1);
 }
@@ -351,4 +351,60 @@ fn what_stands_behind_a_scheme_is_a_secret_by_itself() {
         "got [REDACTED], short words"
     );
     assert_eq!(redactor.redact("Bearer 0123456789abcdef"), "[REDACTED]");
+}
+
+#[test]
+fn a_secret_broken_over_lines_is_found() {
+    let secret = "sk-TESTabcdefghijklmnop1234";
+    for (text, expected) in [
+        (
+            "key:\nsk-TESTabcdefgh\nijklmnop1234\ndone",
+            "key:\n[REDACTED]\ndone",
+        ),
+        (
+            "sk-TEST\r\n    abcdefghijklmnop\r\n    1234!",
+            "[REDACTED]!",
+        ),
+        ("a\nb\n\n  c\n", "a\nb\n\n  c\n"),
+        (
+            "- sk-TESTabcdef\n  ghijklmnop12\n\n\t34\n- x",
+            "- [REDACTED]\n- x",
+        ),
+    ] {
+        check(&[secret], text, expected);
+    }
+    // One that has line breaks itself is found on one line, too.
+    check(
+        &["first line\n  second line"],
+        "first linesecond line",
+        "[REDACTED]",
+    );
+}
+
+proptest! {
+    #[test]
+    fn line_breaks_anywhere_hide_nothing(
+        breaks in prop::collection::vec((0..27_usize, "(\n|\r\n|\n  |\n\t)"), 0..6),
+        cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
+    ) {
+        let secret = "sk-TESTabcdefghijklmnop1234";
+        let mut broken = secret.to_owned();
+        let mut breaks = breaks;
+        breaks.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+        for (at, with) in breaks.iter().filter(|(at, _)| *at > 0) {
+            broken.insert_str(*at, with);
+        }
+        let redactor = redactor(&[secret]);
+        let text = format!("key: {broken} done");
+        prop_assert_eq!(redactor.redact(&text), "key: [REDACTED] done");
+        let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(text.len())).collect();
+        cuts.extend([0, text.len()]);
+        cuts.sort_unstable();
+        let (mut filter, mut out) = (redactor.filter(), String::new());
+        for cut in cuts.windows(2) {
+            filter.push(&text[cut[0]..cut[1]], &mut out);
+        }
+        filter.finish(&mut out);
+        prop_assert_eq!(out, "key: [REDACTED] done");
+    }
 }
