@@ -8,6 +8,7 @@ pub mod config;
 pub mod failpoint;
 mod lease;
 mod operate;
+mod place;
 pub mod postgres;
 pub mod record;
 mod row;
@@ -21,10 +22,11 @@ use weirgate_sdk::{AccountName, ConversationKey, Cursor, Platform, ThreadId, Use
 
 pub use lease::{Held, Taken, Wanted};
 pub use operate::{Action, FailedMessage, Operate, Operated, Page, ReplyFilter, StoredReply};
+pub use place::Place;
 pub use record::{
     Accept, Accepted, Ambient, Audit, Begin, Body, Effect, End, EndState, Fate, Finish, History,
-    HistoryScope, NewReply, Part, PendingReply, Place, Receipt, ReceiptOutcome, ReplyBody, Role,
-    Shown, TurnState, Waiting,
+    HistoryScope, NewReply, Part, PendingReply, Receipt, ReceiptOutcome, ReplyBody, Role, Shown,
+    TurnState, Waiting,
 };
 
 /// Why the store did not do what was asked.

@@ -10,6 +10,8 @@ use weirgate_sdk::{
     answer::Format,
 };
 
+use super::Place;
+
 /// The body of a waiting message: compact JSON with short keys, because it stays in memory while the
 /// message waits. Absent keys are defaults. A new key is optional; a key never changes its meaning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,41 +63,6 @@ impl Body {
             ChatKind::Group
         } else {
             ChatKind::Private
-        }
-    }
-}
-
-/// How a message is queued; small numbers, stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Place {
-    /// The conversation's number, or 0 for a person's own settings.
-    pub conversation: i64,
-    /// The person's number, or 0 for a conversation's settings.
-    pub person: i64,
-}
-
-impl Place {
-    /// What concerns the whole gateway.
-    pub const GATEWAY: Self = Self {
-        conversation: 0,
-        person: 0,
-    };
-
-    /// What concerns a conversation.
-    #[must_use]
-    pub const fn of_conversation(conversation: i64) -> Self {
-        Self {
-            conversation,
-            person: 0,
-        }
-    }
-
-    /// What concerns a person, wherever he is.
-    #[must_use]
-    pub const fn of_person(person: i64) -> Self {
-        Self {
-            conversation: 0,
-            person,
         }
     }
 }
