@@ -6,13 +6,21 @@
 
 mod build;
 mod formats;
+mod steps;
 
-use std::{borrow::Cow, fmt, sync::Arc};
+use std::{
+    borrow::Cow,
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 
 use parking_lot::Mutex;
 use regex::Regex;
 use regex_automata::{
-    Anchored, PatternID,
+    Anchored,
     hybrid::{
         LazyStateID,
         dfa::{Cache, DFA},
@@ -23,9 +31,13 @@ use regex_automata::{
 use crate::telemetry::metrics;
 pub(in crate::security) use build::{is_finite, longest};
 use formats::Format;
+use steps::{begins_word, ends_within, read};
 
-/// Caches that are kept for the next text.
-const CACHES: usize = 8;
+/// Caches that are kept for the next piece: as many as threads look through text at once, about.
+const CACHES: usize = 4;
+/// Texts that keep their cache between two pieces, because a place is not read to its end. Each takes half a
+/// megabyte and more; texts beyond these read such a place again.
+const HELD: usize = 8;
 
 /// Expressions, compiled together.
 pub(super) struct Shapes {
@@ -37,6 +49,7 @@ pub(super) struct Shapes {
     /// Expressions without a finite length. A text that is looked through for them goes out whole.
     endless: Vec<Regex>,
     caches: Mutex<Vec<Cache>>,
+    held: AtomicUsize,
 }
 
 impl Shapes {
@@ -49,9 +62,40 @@ impl Shapes {
         stream.replaced.then_some(out)
     }
 
+    /// A cache for as long as one piece is looked through: it is large, and there are many texts at once.
     fn cache(&self) -> Cache {
         let kept = self.caches.lock().pop();
         kept.unwrap_or_else(|| self.dfa.create_cache())
+    }
+
+    fn give_back(&self, cache: Cache) {
+        let mut caches = self.caches.lock();
+        if caches.len() < CACHES {
+            caches.push(cache);
+        }
+    }
+}
+
+/// A place that is not read to its end.
+enum Pending {
+    /// It goes on where it stopped.
+    Held(Candidate, Box<HeldCache>),
+    /// It is read again.
+    Place(usize),
+}
+
+/// A cache that a text keeps between two pieces.
+struct HeldCache {
+    shapes: Arc<Shapes>,
+    cache: Option<Cache>,
+}
+
+impl Drop for HeldCache {
+    fn drop(&mut self) {
+        self.shapes.held.fetch_sub(1, Ordering::AcqRel);
+        if let Some(cache) = self.cache.take() {
+            self.shapes.give_back(cache);
+        }
     }
 }
 
@@ -80,7 +124,6 @@ enum Swallow {
 /// One text that is looked through piece by piece.
 pub(super) struct Stream {
     shapes: Arc<Shapes>,
-    cache: Option<Cache>,
     /// The text that has not been forgotten.
     held: String,
     /// The byte before it.
@@ -89,24 +132,29 @@ pub(super) struct Stream {
     done: usize,
     /// From here on the next place is looked for.
     from: usize,
-    candidate: Option<Candidate>,
+    /// A place where an expression may have begun.
+    pending: Option<Pending>,
     swallow: Swallow,
     /// Something was replaced.
     pub(super) replaced: bool,
+    /// Bytes that the automaton read.
+    #[cfg(test)]
+    steps: usize,
 }
 
 impl Stream {
     pub(super) fn new(shapes: Arc<Shapes>) -> Self {
         Self {
-            cache: Some(shapes.cache()),
             shapes,
             held: String::new(),
             before: None,
             done: 0,
             from: 0,
-            candidate: None,
+            pending: None,
             swallow: Swallow::Nothing,
             replaced: false,
+            #[cfg(test)]
+            steps: 0,
         }
     }
 
@@ -137,7 +185,7 @@ impl Stream {
         self.held.clear();
         self.before = None;
         (self.done, self.from) = (0, 0);
-        self.candidate = None;
+        self.pending = None;
         self.swallow = Swallow::Nothing;
     }
 
@@ -148,28 +196,32 @@ impl Stream {
 
     fn run(&mut self, placeholder: &str, last: bool, out: &mut String) {
         let shapes = Arc::clone(&self.shapes);
-        // Taken out and put back, so that a panic in between leaves a fresh one to be made.
-        let cache = self.cache.take();
-        let mut cache = cache.unwrap_or_else(|| shapes.dfa.create_cache());
+        let (mut cache, mut candidate) = self.take_up(&shapes);
+        let mut open = None;
         loop {
             self.swallow(&shapes);
             if self.swallow != Swallow::Nothing {
                 break;
             }
-            let candidate = self.candidate.take();
-            let Some(mut candidate) = candidate.or_else(|| self.find(&shapes, &mut cache)) else {
+            let next = candidate.take().or_else(|| {
+                let place = self.find(&shapes)?;
+                self.begin(&shapes, &mut cache, place)
+            });
+            let Some(mut candidate) = next else {
                 self.emit(self.held.len(), out);
                 break;
             };
-            if !read(
-                &shapes,
-                &mut cache,
-                self.held.as_bytes(),
-                &mut candidate,
-                last,
-            ) {
+            let bytes = self.held.as_bytes();
+            #[cfg(test)]
+            let from = candidate.read;
+            let is_over = read(&shapes, &mut cache, bytes, &mut candidate, last);
+            #[cfg(test)]
+            {
+                self.steps += candidate.read - from;
+            }
+            if !is_over {
                 self.emit(candidate.start, out);
-                self.candidate = Some(candidate);
+                open = Some(candidate);
                 break;
             }
             if !self.decide(&shapes, &mut cache, &candidate, placeholder, last, out) {
@@ -180,7 +232,7 @@ impl Stream {
                 self.from = candidate.start + letter.map_or(1, char::len_utf8);
             }
         }
-        self.cache = Some(cache);
+        self.put_down(shapes, cache, open);
         self.compact();
     }
 
@@ -217,28 +269,71 @@ impl Stream {
         self.from = self.from.max(self.done);
     }
 
-    /// The next place where an expression may begin.
-    fn find(&self, shapes: &Shapes, cache: &mut Cache) -> Option<Candidate> {
-        let bytes = self.held.as_bytes();
-        let mut before = match self.from.checked_sub(1) {
-            Some(last) => bytes.get(last).copied(),
-            None => self.before,
+    /// A cache, and the place that was not read to its end.
+    fn take_up(&mut self, shapes: &Shapes) -> (Cache, Option<Candidate>) {
+        match self.pending.take() {
+            Some(Pending::Held(candidate, mut held)) => match held.cache.take() {
+                Some(cache) => (cache, Some(candidate)),
+                None => (shapes.cache(), None),
+            },
+            Some(Pending::Place(place)) => {
+                let mut cache = shapes.cache();
+                let candidate = self.begin(shapes, &mut cache, place);
+                (cache, candidate)
+            }
+            None => (shapes.cache(), None),
+        }
+    }
+
+    fn put_down(&mut self, shapes: Arc<Shapes>, cache: Cache, open: Option<Candidate>) {
+        let Some(candidate) = open else {
+            return shapes.give_back(cache);
         };
+        if shapes.held.fetch_add(1, Ordering::AcqRel) < HELD {
+            let cache = Some(cache);
+            self.pending = Some(Pending::Held(
+                candidate,
+                Box::new(HeldCache { shapes, cache }),
+            ));
+        } else {
+            shapes.held.fetch_sub(1, Ordering::AcqRel);
+            shapes.give_back(cache);
+            self.pending = Some(Pending::Place(candidate.start));
+        }
+    }
+
+    /// The byte before a place.
+    fn before(&self, place: usize) -> Option<u8> {
+        match place.checked_sub(1) {
+            Some(last) => self.held.as_bytes().get(last).copied(),
+            None => self.before,
+        }
+    }
+
+    /// Begins to read at a place.
+    fn begin(&self, shapes: &Shapes, cache: &mut Cache, place: usize) -> Option<Candidate> {
+        let config = start::Config::new()
+            .anchored(Anchored::Yes)
+            .look_behind(self.before(place));
+        let state = shapes.dfa.start_state(cache, &config).ok()?;
+        Some(Candidate {
+            start: place,
+            read: place,
+            state,
+            matches: Vec::new(),
+        })
+    }
+
+    /// The next place where an expression may begin.
+    fn find(&self, shapes: &Shapes) -> Option<usize> {
+        let bytes = self.held.as_bytes();
+        let mut before = self.before(self.from);
         for (at, byte) in bytes.iter().enumerate().skip(self.from) {
             let entry = usize::from(*byte);
             let begins = shapes.anywhere.get(entry) == Some(&true)
                 || (shapes.at_word.get(entry) == Some(&true) && begins_word(before, *byte));
             if begins && self.held.is_char_boundary(at) {
-                let config = start::Config::new()
-                    .anchored(Anchored::Yes)
-                    .look_behind(before);
-                let state = shapes.dfa.start_state(cache, &config).ok()?;
-                return Some(Candidate {
-                    start: at,
-                    read: at,
-                    state,
-                    matches: Vec::new(),
-                });
+                return Some(at);
             }
             before = Some(*byte);
         }
@@ -304,24 +399,19 @@ impl Stream {
         };
         self.before = self.held.as_bytes().get(last).copied();
         self.held.drain(..self.done);
-        if let Some(candidate) = &mut self.candidate {
-            candidate.start -= self.done;
-            candidate.read -= self.done;
-            for (end, _) in &mut candidate.matches {
-                *end -= self.done;
+        match &mut self.pending {
+            Some(Pending::Place(place)) => *place -= self.done,
+            Some(Pending::Held(candidate, _)) => {
+                candidate.start -= self.done;
+                candidate.read -= self.done;
+                for (end, _) in &mut candidate.matches {
+                    *end -= self.done;
+                }
             }
+            None => {}
         }
         self.from -= self.done;
         self.done = 0;
-    }
-}
-
-impl Drop for Stream {
-    fn drop(&mut self) {
-        let mut caches = self.shapes.caches.lock();
-        if caches.len() < CACHES {
-            caches.extend(self.cache.take());
-        }
     }
 }
 
@@ -331,98 +421,6 @@ impl fmt::Debug for Stream {
             .field("held_back", &self.held_back())
             .finish_non_exhaustive()
     }
-}
-
-/// Reads on from a place; says whether nothing can follow any more.
-fn read(
-    shapes: &Shapes,
-    cache: &mut Cache,
-    bytes: &[u8],
-    candidate: &mut Candidate,
-    last: bool,
-) -> bool {
-    let dfa = &shapes.dfa;
-    while let Some(byte) = bytes.get(candidate.read) {
-        let Ok(state) = dfa.next_state(cache, candidate.state, *byte) else {
-            return true;
-        };
-        // The automaton tells a match one byte late.
-        note(dfa, cache, state, candidate);
-        candidate.state = state;
-        if state.is_dead() || state.is_quit() {
-            return true;
-        }
-        candidate.read += 1;
-    }
-    if last && let Ok(state) = dfa.next_eoi_state(cache, candidate.state) {
-        note(dfa, cache, state, candidate);
-    }
-    last
-}
-
-fn note(dfa: &DFA, cache: &Cache, state: LazyStateID, candidate: &mut Candidate) {
-    if !state.is_match() {
-        return;
-    }
-    for index in 0..dfa.match_len(cache, state) {
-        let which = dfa.match_pattern(cache, state, index).as_usize();
-        match candidate
-            .matches
-            .iter_mut()
-            .find(|(_, known)| *known == which)
-        {
-            Some((end, _)) => *end = candidate.read,
-            None => candidate.matches.push((candidate.read, which)),
-        }
-    }
-}
-
-/// Whether a word may begin with a byte behind another. Words in names are parted by case (`dbPassword`,
-/// `ANYpassword`), in addresses by escapes that end with a digit (`%26token`).
-fn begins_word(before: Option<u8>, byte: u8) -> bool {
-    let Some(before) = before.filter(u8::is_ascii_alphanumeric) else {
-        return true;
-    };
-    match (before, byte) {
-        (b'0'..=b'9', b'a'..=b'z' | b'A'..=b'Z') => true,
-        (b'A'..=b'Z', b'a'..=b'z' | b'A'..=b'Z') | (b'a'..=b'z', b'A'..=b'Z') => true,
-        _ => !byte.is_ascii_alphanumeric(),
-    }
-}
-
-/// Whether a text ends inside of something that its marker gives away. A marker of three letters wants more than
-/// lower case behind it: words begin so, too.
-fn ends_within(shapes: &Shapes, cache: &mut Cache, rest: &str) -> bool {
-    let telling = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();
-    let given_away = |format: &Format| {
-        let behind = |marker: &String| rest.strip_prefix(marker.as_str());
-        format.markers.iter().any(|marker| {
-            behind(marker).is_some_and(|behind| {
-                let enough = marker.len() > 3 || behind.len() >= 8 || behind.bytes().any(telling);
-                !behind.is_empty() && enough
-            })
-        })
-    };
-    let mut formats = shapes.formats.iter().enumerate();
-    formats.any(|(which, format)| given_away(format) && goes_on(&shapes.dfa, cache, which, rest))
-}
-
-/// Whether a text is the beginning of a match of one expression.
-fn goes_on(dfa: &DFA, cache: &mut Cache, which: usize, text: &str) -> bool {
-    let Ok(pattern) = PatternID::new(which) else {
-        return false;
-    };
-    let config = start::Config::new().anchored(Anchored::Pattern(pattern));
-    let Ok(mut state) = dfa.start_state(cache, &config) else {
-        return false;
-    };
-    for byte in text.bytes() {
-        match dfa.next_state(cache, state, byte) {
-            Ok(next) if !next.is_dead() && !next.is_quit() => state = next,
-            _ => return false,
-        }
-    }
-    true
 }
 
 /// The nearest character boundary at or before a place.

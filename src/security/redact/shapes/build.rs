@@ -3,6 +3,8 @@
 //! Owns what an expression may be so that it can be looked for while a text comes in: of finite length. Marks of
 //! a word's ends mean ASCII words here; an automaton cannot tell others.
 
+use std::sync::atomic::AtomicUsize;
+
 use parking_lot::Mutex;
 use regex::RegexBuilder;
 use regex_automata::{
@@ -78,6 +80,7 @@ impl Shapes {
             dfa,
             endless: endless.collect::<Result<_, _>>()?,
             caches: Mutex::default(),
+            held: AtomicUsize::new(0),
         })
     }
 }

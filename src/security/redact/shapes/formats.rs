@@ -2,6 +2,8 @@
 //!
 //! Owns how a format is written and what is looked at in a match. It never knows whose key it is.
 
+use std::sync::OnceLock;
+
 use base64::{Engine, engine::general_purpose::STANDARD_NO_PAD};
 use regex::Regex;
 use serde::Deserialize;
@@ -40,8 +42,26 @@ pub(super) struct Format {
     /// It begins at a word's begin.
     pub(super) at_word: bool,
     /// Finds the part that is replaced, if that is not all of it.
-    value: Option<Regex>,
+    value: Option<Part>,
     check: Check,
+}
+
+/// The part of a match that is replaced. Compiled when there is a first match: all of them together would take
+/// several megabytes, and most are never needed.
+#[derive(Debug)]
+struct Part {
+    expression: String,
+    compiled: OnceLock<Option<Regex>>,
+}
+
+impl Part {
+    fn range(&self, matched: &str) -> Option<std::ops::Range<usize>> {
+        let compiled = self
+            .compiled
+            .get_or_init(|| Regex::new(&self.expression).ok());
+        let captures = compiled.as_ref()?.captures(matched)?;
+        Some(captures.get(1)?.range())
+    }
 }
 
 /// What is looked at in what would be replaced.
@@ -101,16 +121,17 @@ impl Format {
             [] => written.body,
             markers => format!("(?:{}){}", markers.join("|"), written.body),
         };
-        let value = written
-            .value
-            .then(|| Regex::new(&format!("\\A(?:{regex})\\z")));
+        let value = written.value.then(|| Part {
+            expression: format!("\\A(?:{regex})\\z"),
+            compiled: OnceLock::new(),
+        });
         let more = match (&written.more, written.value) {
             (Some(more), _) => more.as_str(),
             (None, false) => MORE,
             (None, true) => "",
         };
         Ok(Self {
-            value: value.transpose().map_err(|error| error.to_string())?,
+            value,
             regex,
             markers: written.marker,
             more: class(more),
@@ -133,10 +154,17 @@ impl Format {
         }
     }
 
+    /// Whether the part that is replaced can be looked for.
+    #[cfg(test)]
+    pub(super) fn compiles(&self) -> bool {
+        let part = self.value.as_ref();
+        part.is_none_or(|part| Regex::new(&part.expression).is_ok())
+    }
+
     /// The part of a match that is replaced; `None` if it is no match after all. `next` is what follows it.
     pub(super) fn judge(&self, matched: &str, next: Option<u8>) -> Option<std::ops::Range<usize>> {
         let range = match &self.value {
-            Some(regex) => regex.captures(matched)?.get(1)?.range(),
+            Some(part) => part.range(matched)?,
             None => 0..matched.len(),
         };
         let value = matched.get(range.clone())?;
