@@ -127,6 +127,9 @@ macro_rules! platforms {
 
 // One site only: two would be served at the same address.
 platforms! {
+    "discord": weirgate_discord, accounts: MAX_ACCOUNTS,
+        routes: |_| None,
+        together: weirgate_discord::settings::conflicts;
     "qq": weirgate_qq, accounts: MAX_ACCOUNTS,
         routes: |adapter: &Arc<weirgate_qq::Qq>| adapter.router(),
         together: weirgate_qq::settings::conflicts;

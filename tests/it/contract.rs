@@ -22,8 +22,13 @@ use weirgate_testkit::{
 };
 use weirgate_webchat::WebChat;
 
+mod discord;
 mod odd;
 mod telegram;
+
+mod discord_session {
+    weirgate_testkit::contract_suite!(super::discord::Session);
+}
 
 mod qq {
     weirgate_testkit::contract_suite!(super::OneBot<false>);

@@ -14,6 +14,7 @@ mod engine;
 mod commands;
 mod contract;
 mod deploy;
+mod discord;
 mod durable;
 mod ends;
 mod example_adapter;

@@ -11,6 +11,7 @@
 
 pub mod clock;
 pub mod contract;
+pub mod discord;
 mod exchange;
 pub mod ingress;
 pub mod model;

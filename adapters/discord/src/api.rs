@@ -1,0 +1,315 @@
+//! Calls of the HTTP API.
+//!
+//! Owns the client, how many calls there are at once, the pauses that the platform demands, and what a failure means:
+//! a call that found no connection certainly was not carried out, and any other that got no answer may have been. It
+//! never follows a redirect, never repeats, and never shows the token.
+
+mod refusal;
+
+use std::{error::Error, fmt, time::Duration};
+
+use reqwest::{
+    Client, Method, Response, StatusCode, Url,
+    header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue},
+    redirect::Policy,
+};
+use serde::Serialize;
+use serde_json::Value;
+use tokio::{
+    sync::Semaphore,
+    time::{Instant, timeout},
+};
+use weirgate_sdk::{Freeze, text::line};
+
+use crate::{pauses::Pauses, places::Snowflake};
+
+pub use refusal::{Refusal, Trouble};
+
+/// Calls at once; a further one waits.
+const MAX_CALLS: usize = 64;
+/// How long a call waits for a place among them.
+const QUEUE_LIMIT: Duration = Duration::from_secs(5);
+/// The time in which a connection must stand.
+const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+/// The longest answer, in bytes: a hundred of the longest messages have room.
+const MAX_ANSWER: usize = 16 * 1024 * 1024;
+/// Longest text of a failure, in characters.
+const MAX_TEXT: usize = 200;
+
+/// Why a call has no result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallError {
+    /// The platform refused it: nothing was done.
+    Refused(Refusal),
+    /// A pause that the platform demanded has not ended: nothing was done.
+    Paused(Duration, Freeze),
+    /// It did not leave: nothing was done.
+    Unreachable(String),
+    /// It left, and nobody knows whether it was carried out.
+    Lost(String),
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(refusal) => write!(f, "{} ({})", refusal.text, refusal.code),
+            Self::Paused(left, _) => write!(f, "told to wait {left:?}"),
+            Self::Unreachable(text) | Self::Lost(text) => f.write_str(text),
+        }
+    }
+}
+
+impl CallError {
+    /// What it means, if the platform refused it.
+    #[must_use]
+    pub fn trouble(&self) -> Option<Trouble> {
+        match self {
+            Self::Refused(refusal) => Some(refusal.trouble()),
+            Self::Paused(after, scope) => Some(Trouble::Flood(*after, *scope)),
+            Self::Unreachable(_) | Self::Lost(_) => None,
+        }
+    }
+}
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Call {
+    /// Who the bot is.
+    Me,
+    /// Where events come from, and how many sessions may still be begun.
+    Gateway,
+    /// What a channel is.
+    Channel(Snowflake),
+    /// So many messages of a channel after one of them, newest first.
+    Messages {
+        /// The channel.
+        channel: Snowflake,
+        /// The message.
+        after: Snowflake,
+        /// How many, 1 to 100.
+        limit: u8,
+    },
+    /// A new message in a channel.
+    Send(Snowflake),
+    /// A sign that one is being written.
+    Typing(Snowflake),
+}
+
+impl Call {
+    fn method(self) -> Method {
+        match self {
+            Self::Send(_) | Self::Typing(_) => Method::POST,
+            _ => Method::GET,
+        }
+    }
+
+    fn path(self) -> String {
+        match self {
+            Self::Me => "/users/@me".to_owned(),
+            Self::Gateway => "/gateway/bot".to_owned(),
+            Self::Channel(channel) => format!("/channels/{channel}"),
+            Self::Messages {
+                channel,
+                after,
+                limit,
+            } => format!("/channels/{channel}/messages?after={after}&limit={limit}"),
+            Self::Send(channel) => format!("/channels/{channel}/messages"),
+            Self::Typing(channel) => format!("/channels/{channel}/typing"),
+        }
+    }
+
+    /// What shares a limit with it: the kind of call, and the channel in which it is made.
+    fn route(self) -> (u8, Snowflake) {
+        match self {
+            Self::Me => (0, 0),
+            Self::Gateway => (1, 0),
+            Self::Channel(channel) => (2, channel),
+            Self::Messages { channel, .. } => (3, channel),
+            Self::Send(channel) => (4, channel),
+            Self::Typing(channel) => (5, channel),
+        }
+    }
+}
+
+/// The way to the HTTP API for one bot.
+pub struct Api {
+    client: Client,
+    base: String,
+    places: Semaphore,
+    pauses: Pauses,
+}
+
+impl fmt::Debug for Api {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Api").finish_non_exhaustive()
+    }
+}
+
+impl Api {
+    /// Calls below the address `base` with this token. Connects only when there is something to ask.
+    ///
+    /// # Errors
+    /// Why the client cannot be built, for the operator.
+    pub fn new(base: &str, token: &str, version: &str) -> Result<Self, String> {
+        // The client takes the process's provider of cryptography; where one is chosen already this changes nothing.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let mut secret = HeaderValue::from_str(&format!("Bot {token}"))
+            .map_err(|_| "the token has characters that cannot be sent".to_owned())?;
+        secret.set_sensitive(true);
+        let mut builder = Client::builder()
+            .connect_timeout(CONNECT_LIMIT)
+            .redirect(Policy::none())
+            .tcp_nodelay(true)
+            // The form that the platform asks for: an address and a version.
+            .user_agent(format!("DiscordBot (https://discord.com/developers, {version}) weirgate"))
+            .default_headers(HeaderMap::from_iter([(AUTHORIZATION, secret)]));
+        if is_local(base) {
+            // A proxy of the environment leads to other machines.
+            builder = builder.no_proxy();
+        }
+        let client = builder
+            .build()
+            .map_err(|_| "the HTTP client cannot be built".to_owned())?;
+        Ok(Self {
+            client,
+            base: base.to_owned(),
+            places: Semaphore::new(MAX_CALLS),
+            pauses: Pauses::default(),
+        })
+    }
+
+    /// Asks for something and waits at most `limit` for the answer.
+    ///
+    /// # Errors
+    /// What the platform says, or why it says nothing.
+    pub async fn get(&self, call: Call, limit: Duration) -> Result<Value, CallError> {
+        self.call(call, None, limit).await
+    }
+
+    /// Hands something over and waits at most `limit` for the answer.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn post<T: Serialize + Sync>(
+        &self,
+        call: Call,
+        body: &T,
+        limit: Duration,
+    ) -> Result<Value, CallError> {
+        let Ok(body) = serde_json::to_vec(body) else {
+            let text = "cannot be written as JSON";
+            return Err(CallError::Unreachable(text.into()));
+        };
+        self.call(call, Some(body), limit).await
+    }
+
+    /// Tells something that has no result, and waits at most `limit` for the platform to take it.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn tell(&self, call: Call, limit: Duration) -> Result<(), CallError> {
+        self.call(call, None, limit).await.map(|_| ())
+    }
+
+    async fn call(
+        &self,
+        call: Call,
+        body: Option<Vec<u8>>,
+        limit: Duration,
+    ) -> Result<Value, CallError> {
+        if let Some((left, scope)) = self.pauses.left(call.route(), Instant::now()) {
+            return Err(CallError::Paused(left, scope));
+        }
+        let Ok(Ok(_place)) = timeout(QUEUE_LIMIT, self.places.acquire()).await else {
+            let text = "too many calls under way";
+            return Err(CallError::Unreachable(text.into()));
+        };
+        let answer = timeout(limit, self.exchange(call, body)).await;
+        answer.unwrap_or_else(|_| Err(CallError::Lost(format!("no answer in {limit:?}"))))
+    }
+
+    async fn exchange(&self, call: Call, body: Option<Vec<u8>>) -> Result<Value, CallError> {
+        let address = format!("{}{}", self.base, call.path());
+        let mut request = self.client.request(call.method(), address);
+        if let Some(body) = body {
+            let json = HeaderValue::from_static("application/json");
+            request = request.header(CONTENT_TYPE, json).body(body);
+        }
+        let response = request.send().await.map_err(broken)?;
+        let status = response.status();
+        let headers = response.headers().clone();
+        let answer = outcome(status, &headers, &read(response).await?);
+        let refused = answer.as_ref().err().and_then(CallError::trouble);
+        if let Some(Trouble::Flood(after, scope)) = refused {
+            self.pauses
+                .begin(call.route(), after, scope, Instant::now());
+        } else if let Some(after) = refusal::used_up(&headers) {
+            self.pauses
+                .begin(call.route(), after, Freeze::Conversation, Instant::now());
+        }
+        answer
+    }
+}
+
+/// What an answer says.
+fn outcome(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Result<Value, CallError> {
+    let answer: Option<Value> = serde_json::from_slice(body).ok();
+    match status.as_u16() {
+        // Whoever answered does not know what became of it.
+        500.. => Err(CallError::Lost(format!("HTTP status {}", status.as_u16()))),
+        204 => Ok(Value::Null),
+        200..=299 => match answer {
+            Some(answer) if answer.is_object() || answer.is_array() => Ok(answer),
+            _ => Err(CallError::Lost("an answer that cannot be read".into())),
+        },
+        code => Err(CallError::Refused(Refusal::read(
+            code,
+            headers,
+            &answer.unwrap_or_default(),
+        ))),
+    }
+}
+
+/// Whether an address is on this machine.
+#[must_use]
+pub fn is_local(base: &str) -> bool {
+    let url: Option<Url> = base.parse().ok();
+    url.is_some_and(|url| match url.host_str() {
+        Some("localhost") => true,
+        Some(host) => host
+            .trim_matches(['[', ']'])
+            .parse()
+            .is_ok_and(|address: std::net::IpAddr| address.is_loopback()),
+        None => false,
+    })
+}
+
+async fn read(mut response: Response) -> Result<Vec<u8>, CallError> {
+    let mut body = Vec::new();
+    while let Some(bytes) = response.chunk().await.map_err(broken)? {
+        if body.len() + bytes.len() > MAX_ANSWER {
+            return Err(CallError::Lost("the answer is too long".into()));
+        }
+        body.extend_from_slice(&bytes);
+    }
+    Ok(body)
+}
+
+/// A failure below HTTP: its innermost cause says most, and the address is left out.
+fn broken(error: reqwest::Error) -> CallError {
+    let before = error.is_connect() || error.is_builder();
+    let error = error.without_url();
+    let mut cause: &dyn Error = &error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    let text = line(&cause.to_string(), MAX_TEXT);
+    if before {
+        CallError::Unreachable(text)
+    } else {
+        CallError::Lost(text)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,291 @@
+//! The adapter of one bot.
+//!
+//! Owns what receiving and sending share. Sends are never repeated here; the platform knows a repeated one by its key.
+
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use async_trait::async_trait;
+use parking_lot::Mutex;
+use tokio::{sync::mpsc, time::timeout};
+use weirgate_sdk::{
+    AccountName, Adapter, AdapterError, BotId, Capabilities, Connection, ConversationKey, Finding,
+    Indicates, Ingress, Length, LengthUnit, Outgoing, Platform, SendError, Sent, Setup, Stop,
+    Streaming, Timestamp, answer::Render,
+};
+
+use crate::{
+    PLATFORM,
+    api::{Api, Call, Trouble},
+    channels::id,
+    format::Markdown,
+    intake::Intake,
+    position::{Position, Session},
+    send,
+    session::{self, Frame},
+    settings::Settings,
+};
+
+/// Events that wait to be handed in; while they are that many, nothing more is read.
+const WAITING: usize = 256;
+/// How long the platform shows that somebody is typing.
+const TYPING_LIFE: Duration = Duration::from_secs(10);
+/// At the end: how long what was read may take to be accepted.
+const ACCEPT_LIMIT: Duration = Duration::from_secs(3);
+
+/// One bot.
+#[derive(Debug)]
+pub struct Discord {
+    shared: Arc<Shared>,
+    format: Markdown,
+}
+
+/// What receiving and sending share.
+pub struct Shared {
+    /// The platform's name.
+    pub platform: Platform,
+    /// The account's name.
+    pub account: AccountName,
+    /// Its settings.
+    pub settings: Settings,
+    /// What the keys of messages are made with.
+    pub secret: [u8; 32],
+    /// The way to the platform, or why there is none.
+    api: Result<Api, String>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Who is told of the connection, while the account runs.
+    ingress: Option<Arc<dyn Ingress>>,
+    connection: Option<Connection>,
+    /// The session, and how far of it is accepted.
+    accepted: Option<Session>,
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared")
+            .field("account", &self.account)
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    fn new(setup: &Setup, settings: Settings) -> Self {
+        let api = match &settings.token {
+            Some(token) => Api::new(&settings.api_url, token.expose(), setup.version),
+            None => Err("the account has no token".to_owned()),
+        };
+        Self {
+            platform: Platform::from(PLATFORM),
+            account: setup.account.clone(),
+            settings,
+            secret: setup.secret,
+            api,
+            state: Mutex::default(),
+        }
+    }
+
+    /// The way to the platform.
+    ///
+    /// # Errors
+    /// What makes the account unusable.
+    pub fn calls(&self) -> Result<&Api, AdapterError> {
+        let api = self.api.as_ref();
+        api.map_err(|why| AdapterError::Config(why.clone()))
+    }
+
+    /// The way to the platform, for sending.
+    ///
+    /// # Errors
+    /// [`SendError::Unavailable`] unless the account runs.
+    pub fn api(&self) -> Result<&Api, SendError> {
+        if self.state.lock().ingress.is_none() {
+            return Err(SendError::Unavailable("the account does not run".into()));
+        }
+        let api = self.api.as_ref();
+        api.map_err(|why| SendError::Unavailable(why.clone()))
+    }
+
+    /// Events up to here are accepted.
+    pub fn accepted(&self, session: Option<Session>) {
+        self.state.lock().accepted = session;
+    }
+
+    /// The number of the last event of a session that is accepted.
+    #[must_use]
+    pub fn accepted_of(&self, session: &Session) -> Option<u64> {
+        let state = self.state.lock();
+        let accepted = state.accepted.as_ref();
+        accepted
+            .filter(|accepted| accepted.id == session.id)
+            .map(|accepted| accepted.sequence)
+    }
+
+    /// Tells the gateway of the connection, and the log when it changes.
+    pub fn report(&self, connection: Connection) {
+        let ingress = {
+            let mut state = self.state.lock();
+            if state.connection.as_ref() == Some(&connection) {
+                return;
+            }
+            state.connection = Some(connection.clone());
+            state.ingress.clone()
+        };
+        let account = &self.account;
+        match &connection {
+            Connection::Waiting => {}
+            Connection::Up => tracing::info!(%account, "connected"),
+            Connection::Degraded(why) => tracing::warn!(%account, why, "connected, with trouble"),
+            Connection::Down(why) => tracing::warn!(%account, why, "not connected"),
+        }
+        if let Some(ingress) = ingress {
+            ingress.connection(&self.platform, account, connection);
+        }
+    }
+}
+
+impl Discord {
+    pub(crate) fn new(setup: &Setup, settings: Settings) -> Self {
+        Self {
+            format: Markdown::new(settings.max_length),
+            shared: Arc::new(Shared::new(setup, settings)),
+        }
+    }
+
+    /// Connects and hands in, until `stop` or until nothing more is taken.
+    async fn attend(&self, ingress: &Arc<dyn Ingress>, stop: &Stop) -> Result<(), AdapterError> {
+        let shared = &*self.shared;
+        let bot = tokio::select! {
+            biased;
+            () = stop.stopped() => return Ok(()),
+            bot = session::introduce(shared) => bot?,
+        };
+        let bot_id = BotId::from(bot.to_string());
+        let cursor = ingress.cursor(&shared.platform, &shared.account).await;
+        let position = Position::from_cursor(cursor.as_ref(), &bot_id);
+        shared.accepted(position.session.clone());
+        let resume = position.session.clone();
+        let (frames, waiting) = mpsc::channel::<Frame>(WAITING);
+        let intake = Intake::new(shared, Arc::clone(ingress), (bot, bot_id), position);
+        let mut intake = Box::pin(intake.run(waiting));
+        let ended = tokio::select! {
+            biased;
+            ended = session::run(shared, frames, resume, stop) => ended,
+            // The gateway takes nothing more.
+            () = &mut intake => return Ok(()),
+        };
+        // What was read may still be accepted; if it is not, it comes again at the next start.
+        let _ = timeout(ACCEPT_LIMIT, intake).await;
+        ended
+    }
+}
+
+#[async_trait]
+impl Adapter for Discord {
+    fn platform(&self) -> Platform {
+        self.shared.platform.clone()
+    }
+
+    fn account(&self) -> AccountName {
+        self.shared.account.clone()
+    }
+
+    fn capabilities(&self, _: &ConversationKey) -> Capabilities {
+        let settings = &self.shared.settings;
+        Capabilities {
+            max_length: Length {
+                limit: settings.max_length,
+                unit: LengthUnit::Characters,
+            },
+            streaming: Streaming::None,
+            reply: true,
+            // For a few minutes the platform shows a message with a known key only once.
+            idempotent: true,
+            transcript: false,
+            rates: settings.rates,
+        }
+    }
+
+    fn render(&self) -> &dyn Render {
+        &self.format
+    }
+
+    async fn run(&self, ingress: Arc<dyn Ingress>, stop: Stop) -> Result<(), AdapterError> {
+        let shared = &self.shared;
+        shared.calls()?;
+        {
+            let mut state = shared.state.lock();
+            state.ingress = Some(Arc::clone(&ingress));
+            state.connection = None;
+        }
+        shared.report(Connection::Waiting);
+        let ended = self.attend(&ingress, &stop).await;
+        shared.state.lock().ingress = None;
+        let end = Connection::Down("the account was stopped".into());
+        ingress.connection(&shared.platform, &shared.account, end);
+        ended
+    }
+
+    async fn send(&self, outgoing: Outgoing) -> Result<Sent, SendError> {
+        send::send(&self.shared, &outgoing).await
+    }
+
+    fn indicates(&self) -> Option<&dyn Indicates> {
+        Some(self)
+    }
+
+    async fn check(&self, offline: bool) -> Vec<Finding> {
+        if offline {
+            return Vec::new();
+        }
+        let settings = &self.shared.settings;
+        let address = settings.api_url.clone();
+        let answer = match self.shared.calls() {
+            Ok(api) => api.get(Call::Me, settings.call_timeout).await,
+            Err(error) => {
+                let error = error.to_string();
+                return vec![Finding::NotReached { address, error }];
+            }
+        };
+        vec![match answer {
+            Ok(me) => Finding::Reached {
+                address,
+                bot: id(&me["id"]).unwrap_or_default().to_string(),
+                online: true,
+            },
+            Err(error) if error.trouble() == Some(Trouble::Token) => {
+                Finding::TokenRefused { address }
+            }
+            Err(error) => Finding::NotReached {
+                address,
+                error: error.to_string(),
+            },
+        }]
+    }
+}
+
+#[async_trait]
+impl Indicates for Discord {
+    fn lasts(&self) -> Duration {
+        TYPING_LIFE
+    }
+
+    async fn indicate(&self, conversation: &ConversationKey) -> Result<(), SendError> {
+        send::indicate(&self.shared, conversation).await
+    }
+}
+
+/// The time, in milliseconds since the epoch.
+#[must_use]
+pub fn unix_time() -> Timestamp {
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or(Duration::ZERO);
+    Timestamp::try_from(since.as_millis()).unwrap_or(Timestamp::MAX)
+}

@@ -1,0 +1,169 @@
+//! Discord in the contract suite: one bot and two people who write to it directly.
+
+use std::{collections::VecDeque, sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use serde_json::json;
+use tokio::time::Instant;
+use weirgate_discord::{Discord, Settings};
+use weirgate_sdk::{Adapter, AdapterError, Connection, settings::Secret};
+use weirgate_testkit::{
+    contract::{LIMIT, Platform, Seen},
+    discord::{FakeDiscord, direct, visible},
+    ingress::RecordingIngress,
+};
+
+use super::{Life, setup};
+
+const TOKEN: &str = "MTAwMDE.TEST-x.secret_value";
+const PEOPLE: [u64; 2] = [20_001, 9_007_199_254_740_993];
+
+/// A bot, and the platform.
+pub(super) struct Session {
+    life: Life,
+    bot: Arc<Discord>,
+    fake: FakeDiscord,
+    read: [VecDeque<Seen>; 2],
+}
+
+fn bot(url: String) -> Arc<Discord> {
+    let settings = Settings {
+        token: Some(Secret::new(TOKEN)),
+        api_url: url,
+        reconnect: Duration::from_millis(50),
+        identify_pause: Duration::ZERO,
+        ..Settings::default()
+    };
+    weirgate_discord::build(setup("main"), settings)
+}
+
+/// Frames that the platform should not send.
+fn odd_frames() -> Vec<Vec<u8>> {
+    let texts = [
+        "",
+        "nonsense",
+        "null",
+        "[]",
+        "{}",
+        "7",
+        r#"{"op":"0"}"#,
+        r#"{"op":99,"d":{}}"#,
+        r#"{"op":-1}"#,
+        r#"{"op":0}"#,
+        r#"{"op":0,"t":7,"s":"x","d":[]}"#,
+        r#"{"op":0,"t":"SOME_NEW_KIND","d":{"a":[1]}}"#,
+        r#"{"op":0,"t":"MESSAGE_CREATE","d":null}"#,
+        r#"{"op":0,"t":"MESSAGE_CREATE","d":{"id":5,"channel_id":7}}"#,
+        r#"{"op":0,"t":"MESSAGE_CREATE","d":{"id":"1","channel_id":"9","author":[]}}"#,
+        r#"{"op":0,"t":"MESSAGE_CREATE","d":{"id":"2","channel_id":"9","author":{"id":"5"},"content":7,"mentions":5}}"#,
+        r#"{"op":0,"t":"MESSAGE_UPDATE","d":{"id":"2","channel_id":"9"}}"#,
+        r#"{"op":0,"t":"MESSAGE_DELETE_BULK","d":{"channel_id":"9","ids":{}}}"#,
+        r#"{"op":0,"t":"GUILD_CREATE","d":{"id":"x","channels":[null,5,{"id":1}],"threads":7}}"#,
+        r#"{"op":0,"t":"THREAD_LIST_SYNC","d":[]}"#,
+        r#"{"op":11}"#,
+    ];
+    let mut frames: Vec<Vec<u8>> = texts.iter().map(|text| text.as_bytes().to_vec()).collect();
+    frames.push(vec![0, 159, 146, 150]);
+    frames.push(format!(r#"{{"op":0,"d":{}"#, "[".repeat(20_000)).into_bytes());
+    frames
+}
+
+#[async_trait]
+impl Platform for Session {
+    const ACKNOWLEDGES: bool = true;
+    const ODD_FRAMES: usize = 23;
+
+    async fn start() -> Self {
+        let fake = FakeDiscord::start(TOKEN).await;
+        fake.reachable(false);
+        let bot = bot(fake.url());
+        let mut life = Life::new();
+        life.run(bot.clone()).await;
+        Self {
+            life,
+            bot,
+            fake,
+            read: Default::default(),
+        }
+    }
+
+    fn adapter(&self) -> Arc<dyn Adapter> {
+        self.bot.clone()
+    }
+
+    fn gateway(&self) -> Arc<RecordingIngress> {
+        self.life.gateway.clone()
+    }
+
+    async fn connect(&mut self) {
+        self.fake.reachable(true);
+        let up = |state: &Connection| *state == Connection::Up;
+        let told = self.life.gateway.connection_is(LIMIT, up).await;
+        assert!(told.is_some(), "a connection that is not reported");
+    }
+
+    async fn disconnect(&mut self) {
+        self.fake.reachable(false);
+        let down = |state: &Connection| matches!(state, Connection::Down(_));
+        let told = self.life.gateway.connection_is(LIMIT, down).await;
+        assert!(told.is_some(), "an end that is not reported");
+    }
+
+    async fn is_connected(&mut self) -> bool {
+        let states = self.life.gateway.connections();
+        states.last() == Some(&Connection::Up)
+    }
+
+    async fn say(&mut self, person: usize, text: &str) -> String {
+        let user = PEOPLE[person];
+        let author = json!({ "id": user.to_string(), "username": "n".repeat(300) });
+        let changes = json!({ "author": author });
+        self.fake
+            .say(direct(user), user, text, &changes)
+            .to_string()
+    }
+
+    async fn repeat(&mut self, person: usize) {
+        self.fake.repeat(PEOPLE[person]);
+    }
+
+    async fn acknowledged(&mut self, person: usize, wanted: usize, limit: Duration) -> usize {
+        self.fake.acknowledged(PEOPLE[person], wanted, limit).await
+    }
+
+    async fn seen(&mut self, person: usize, limit: Duration) -> Option<Seen> {
+        let until = Instant::now() + limit;
+        loop {
+            if let Some(seen) = self.read[person].pop_front() {
+                return Some(seen);
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            let message = self.fake.next_message(left).await?;
+            let known = PEOPLE
+                .iter()
+                .position(|person| direct(*person) == message.channel);
+            if let Some(person) = known {
+                self.read[person].push_back(Seen {
+                    visible: visible(&message.text),
+                    form: message.text,
+                });
+            }
+        }
+    }
+
+    async fn odd(&mut self, number: usize) {
+        self.fake.raw(&odd_frames()[number]);
+    }
+
+    async fn stop(&mut self, limit: Duration) -> Option<Result<(), AdapterError>> {
+        let ended = self.life.stop(limit).await;
+        assert_eq!(self.fake.violations(), Vec::<String>::new());
+        self.fake.reachable(false);
+        ended
+    }
+
+    async fn restart(&mut self) {
+        self.bot = bot(self.fake.url());
+        self.life.run(self.bot.clone()).await;
+    }
+}

@@ -1,0 +1,331 @@
+//! Discord as a server: its HTTP API and its gateway, with the people who write to its bot.
+//!
+//! Owns a real server on loopback, the events of the bot's session, and a record of every call. It is strict: a call and
+//! a frame are held to what the platform's documentation says of them, so that it takes nothing that the real one
+//! refuses. Everything ends on drop.
+
+mod gateway;
+mod rest;
+mod server;
+mod session;
+mod text;
+
+use std::{
+    collections::{HashMap, VecDeque},
+    net::SocketAddr,
+    sync::Arc,
+    time::Duration,
+};
+
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+use tokio::{sync::watch, task::JoinHandle};
+
+pub use rest::Fault;
+pub use text::visible;
+
+/// The bot's id.
+pub const BOT: u64 = 10_001;
+/// A server in which the bot is.
+pub const SERVER: u64 = 50;
+/// A channel of it.
+pub const CHANNEL: u64 = 100;
+/// A thread of that channel, which is open.
+pub const THREAD: u64 = 101;
+
+/// The platform, for one bot.
+#[derive(Debug)]
+pub struct FakeDiscord {
+    shared: Arc<Shared>,
+    task: JoinHandle<()>,
+}
+
+/// A message that the bot sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    /// Its number.
+    pub id: u64,
+    /// Where it is.
+    pub channel: u64,
+    /// What was sent.
+    pub text: String,
+    /// The message that it is a reply to.
+    pub reply_to: Option<u64>,
+    /// What it is known by when it comes again.
+    pub nonce: String,
+}
+
+#[derive(Debug)]
+struct Shared {
+    address: SocketAddr,
+    token: String,
+    state: Mutex<State>,
+    /// Counts changes, so that waits wake.
+    changed: watch::Sender<u64>,
+    /// Whether clients are let in.
+    open: watch::Sender<bool>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    session: session::Sessions,
+    channels: HashMap<u64, Value>,
+    /// What people and the bot said, in order.
+    history: Vec<Value>,
+    sent: Vec<Message>,
+    /// Where the bot showed that it is writing, in order.
+    typing: Vec<u64>,
+    /// Messages that tests have read.
+    read: usize,
+    last_id: u64,
+    calls: Vec<(String, Value)>,
+    faults: HashMap<String, VecDeque<Fault>>,
+    /// The bot may not read messages that do not name it.
+    no_content: bool,
+    /// Heartbeats get no answer.
+    silent: bool,
+    sessions_left: Option<u64>,
+    violations: Vec<String>,
+}
+
+impl FakeDiscord {
+    /// Listens at a port that is free, for a bot with this token.
+    pub async fn start(token: &str) -> Self {
+        let (listener, address) = server::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await;
+        let mut state = State::default();
+        let channel =
+            json!({ "id": CHANNEL.to_string(), "type": 0, "guild_id": SERVER.to_string() });
+        state.channels.insert(CHANNEL, channel);
+        state.thread(THREAD);
+        let shared = Arc::new(Shared {
+            address,
+            token: token.to_owned(),
+            state: Mutex::new(state),
+            changed: watch::Sender::new(0),
+            open: watch::Sender::new(true),
+        });
+        let task = tokio::spawn(server::serve(Arc::clone(&shared), listener));
+        Self { shared, task }
+    }
+
+    /// The address, as in `api_url`.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://{}/api/v10", self.shared.address)
+    }
+
+    /// Lets clients in, or cuts all connections and takes no more.
+    pub fn reachable(&self, reachable: bool) {
+        self.shared.open.send_replace(reachable);
+    }
+
+    /// The next call of this kind meets a fault.
+    pub fn fail(&self, call: &str, fault: Fault) {
+        let mut state = self.shared.state.lock();
+        let faults = state.faults.entry(call.to_owned()).or_default();
+        faults.push_back(fault);
+    }
+
+    /// Somebody says something in a channel of the server, or in the direct channel of [`direct`]; `changes` are laid
+    /// over the message. Gives its number.
+    pub fn say(&self, channel: u64, user: u64, text: &str, changes: &Value) -> u64 {
+        let id = self.change(|state| {
+            let message = state.message(channel, user, text, changes);
+            let id = message["id"].as_str().and_then(|id| id.parse().ok());
+            state.session.push("MESSAGE_CREATE", message, Some(user));
+            id
+        });
+        id.unwrap_or_default()
+    }
+
+    /// An event as it is.
+    pub fn event(&self, kind: &str, data: Value) {
+        self.change(|state| state.session.push(kind, data, None));
+    }
+
+    /// A frame exactly as it is, a binary one if it is no text.
+    pub fn raw(&self, frame: &[u8]) {
+        self.change(|state| state.session.raw(frame.to_vec()));
+    }
+
+    /// Delivers the newest message of a person again.
+    pub fn repeat(&self, user: u64) {
+        self.change(|state| state.session.repeat(user));
+    }
+
+    /// Another thread is open from now on, of which nobody was told.
+    pub fn open_thread(&self, thread: u64) {
+        self.change(|state| state.thread(thread));
+    }
+
+    /// Ends the connection with a close code.
+    pub fn close(&self, code: u16) {
+        self.change(|state| state.session.close(code));
+    }
+
+    /// The session is over: it cannot be resumed, and what happens is told to nobody until the next one.
+    pub fn forget_session(&self) {
+        self.change(|state| state.session.forget());
+    }
+
+    /// The bot may not read messages that do not name it.
+    pub fn forbid_content(&self) {
+        self.change(|state| state.no_content = true);
+    }
+
+    /// Heartbeats get no answer from now on, or one again.
+    pub fn silent(&self, silent: bool) {
+        self.change(|state| state.silent = silent);
+    }
+
+    /// So many sessions may still be begun.
+    pub fn sessions_left(&self, left: Option<u64>) {
+        self.change(|state| state.sessions_left = left);
+    }
+
+    /// How many sessions were begun, and how many resumed.
+    #[must_use]
+    pub fn sessions(&self) -> (usize, usize) {
+        let state = self.shared.state.lock();
+        (state.session.begun, state.session.resumed)
+    }
+
+    /// Waits until so many messages of a person lie before the position that the bot tells; how many do.
+    pub async fn acknowledged(&self, user: u64, wanted: usize, limit: Duration) -> usize {
+        let enough = |state: &mut State| {
+            let count = state.session.acknowledged(user);
+            (count >= wanted).then_some(count)
+        };
+        let found = self.wait(limit, enough).await;
+        found.unwrap_or_else(|| self.shared.state.lock().session.acknowledged(user))
+    }
+
+    /// The next message that the bot sent and no test has read; `None` if none comes in time.
+    pub async fn next_message(&self, limit: Duration) -> Option<Message> {
+        self.wait(limit, |state| {
+            let message = state.sent.get(state.read).cloned()?;
+            state.read += 1;
+            Some(message)
+        })
+        .await
+    }
+
+    /// Every message of the bot.
+    #[must_use]
+    pub fn messages(&self) -> Vec<Message> {
+        self.shared.state.lock().sent.clone()
+    }
+
+    /// Where the bot showed that it is writing, in order.
+    #[must_use]
+    pub fn typing(&self) -> Vec<u64> {
+        self.shared.state.lock().typing.clone()
+    }
+
+    /// What was said with all calls of a kind.
+    #[must_use]
+    pub fn calls(&self, call: &str) -> Vec<Value> {
+        let state = self.shared.state.lock();
+        let of = state.calls.iter().filter(|(name, _)| name == call);
+        of.map(|(_, said)| said.clone()).collect()
+    }
+
+    /// What the bot did that the platform forbids or punishes. Empty for a good bot.
+    #[must_use]
+    pub fn violations(&self) -> Vec<String> {
+        self.shared.state.lock().violations.clone()
+    }
+
+    fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+        let result = change(&mut self.shared.state.lock());
+        self.shared.changed();
+        result
+    }
+
+    async fn wait<T>(
+        &self,
+        limit: Duration,
+        mut found: impl FnMut(&mut State) -> Option<T>,
+    ) -> Option<T> {
+        let mut changed = self.shared.changed.subscribe();
+        let wait = async {
+            loop {
+                if let Some(item) = found(&mut self.shared.state.lock()) {
+                    return Some(item);
+                }
+                changed.changed().await.ok()?;
+            }
+        };
+        tokio::time::timeout(limit, wait).await.ok().flatten()
+    }
+}
+
+impl Drop for FakeDiscord {
+    fn drop(&mut self) {
+        self.task.abort();
+        self.shared.open.send_replace(false);
+    }
+}
+
+impl Shared {
+    fn changed(&self) {
+        self.changed.send_modify(|count| *count += 1);
+    }
+}
+
+/// The direct channel of a person.
+#[must_use]
+pub fn direct(user: u64) -> u64 {
+    user + 7_000_000
+}
+
+impl State {
+    fn thread(&mut self, thread: u64) {
+        let described = json!({
+            "id": thread.to_string(), "type": 11, "guild_id": SERVER.to_string(), "parent_id": CHANNEL.to_string(),
+        });
+        self.channels.insert(thread, described);
+    }
+
+    /// A number that is greater than all before.
+    fn next_id(&mut self) -> u64 {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        let now = now.map_or(0, |now| now.as_millis());
+        let now = u64::try_from(now)
+            .unwrap_or(0)
+            .saturating_sub(1_420_070_400_000)
+            << 22;
+        self.last_id = now.max(self.last_id + 1);
+        self.last_id
+    }
+
+    /// A message, as its event describes it.
+    fn message(&mut self, channel: u64, user: u64, text: &str, changes: &Value) -> Value {
+        let id = self.next_id();
+        let mut message = json!({
+            "id": id.to_string(), "channel_id": channel.to_string(), "type": 0, "content": text, "tts": false,
+            "author": { "id": user.to_string(), "username": format!("user {user}"), "global_name": null },
+            "timestamp": "2026-12-01T00:00:00.000000+00:00", "edited_timestamp": null, "mention_everyone": false,
+            "mentions": [], "mention_roles": [], "attachments": [], "embeds": [], "pinned": false,
+        });
+        if channel == direct(user) {
+            let person = json!({ "id": channel.to_string(), "type": 1 });
+            self.channels.insert(channel, person);
+        } else {
+            message["guild_id"] = SERVER.to_string().into();
+        }
+        for (name, value) in changes.as_object().into_iter().flatten() {
+            message[name] = value.clone();
+        }
+        let mut kept = message.clone();
+        if let Some(kept) = kept.as_object_mut() {
+            // Only events name the server.
+            kept.remove("guild_id");
+        }
+        self.history.push(kept);
+        if let Some(described) = self.channels.get_mut(&channel) {
+            described["last_message_id"] = id.to_string().into();
+        }
+        message
+    }
+}
