@@ -58,7 +58,7 @@ use crate::{
 };
 
 use self::{
-    admit::Lately,
+    admit::{Lately, take},
     config::Context,
     ending::Ending,
     recent::Recent,
@@ -324,9 +324,8 @@ impl Agent {
     /// Control commands pass every queue, so their answers have a rate of their own: nobody pushes other
     /// people's answers out with them.
     fn may_answer_control(&self, person: i64) -> bool {
-        let mut answered = self.control_answers.lock();
-        let bucket = answered.get_or_insert_mut(person, Gcra::default);
-        bucket.take(CONTROL_ANSWERS, 1, self.clock.tick())
+        let now = self.clock.tick();
+        take(&self.control_answers, person, CONTROL_ANSWERS, 1, now)
     }
 
     /// Notes why a turn that asked no model ends as it does.

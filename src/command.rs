@@ -145,6 +145,13 @@ impl Done {
         }
     }
 
+    /// An answer that says what is possible instead of what was written.
+    #[must_use]
+    pub fn bad_argument(given: String, possible: &'static str, language: Language) -> Self {
+        let text = Text::BadArgument { given, possible };
+        Self::refuse(Reason::BadArguments, &text, language)
+    }
+
     /// An answer that says why nothing was done.
     #[must_use]
     pub fn refuse(reason: Reason, text: &Text, language: Language) -> Self {

@@ -3,7 +3,7 @@
 //! Owns the checks in front of every turn, as they hold when the turn runs. What a command or tool needs
 //! besides is decided where it runs. A refusal ends the turn with its reason; nothing is dropped unseen.
 
-use std::{num::NonZeroUsize, sync::Arc};
+use std::{hash::Hash, num::NonZeroUsize, sync::Arc};
 
 use lru::LruCache;
 use parking_lot::Mutex;
@@ -55,9 +55,14 @@ impl Default for Lately {
 /// What is recorded when a message is not answered for want of a right.
 const MESSAGE: (AuditEvent, String) = (AuditEvent::PermissionDenied, String::new());
 
-type Buckets = Mutex<LruCache<(i64, i64), Gcra>>;
-
-fn take(buckets: &Buckets, whose: (i64, i64), rate: Rate, count: u32, now: Tick) -> bool {
+/// Takes tokens from the bucket of whom it concerns; says whether there were enough.
+pub(super) fn take<K: Eq + Hash>(
+    buckets: &Mutex<LruCache<K, Gcra>>,
+    whose: K,
+    rate: Rate,
+    count: u32,
+    now: Tick,
+) -> bool {
     let mut buckets = buckets.lock();
     let bucket = buckets.get_or_insert_mut(whose, Gcra::default);
     bucket.take(rate, count, now)

@@ -156,7 +156,13 @@ impl Agent {
         heard: &Heard,
     ) -> Result<ChatRequest, StoreError> {
         let settings = &input.rules.settings.context;
-        let history = self.recent_history(input, turn).await?;
+        // Who may not read what was said here is not told of it by the model either.
+        let may_read = turn.actor.role.capabilities().contains(Capability::READ);
+        let history = if may_read {
+            self.recent_history(input, turn).await?
+        } else {
+            Arc::default()
+        };
         let mut newest = named(&heard.name, heard.words.clone());
         if heard.untrusted {
             newest = format!("{}\n{newest}", Text::HintUntrusted.render(turn.language));

@@ -168,13 +168,17 @@ fn shown(keys: Vec<Shown>, language: Language) -> Vec<String> {
     keys.into_iter().map(line).collect()
 }
 
-async fn own(call: &Call<'_>, desk: &Desk, key: &str) -> Result<Option<String>, StoreError> {
-    let key = if key == "language" {
+/// The stored key of a person's own key: that of the command which sets it too.
+fn preference(key: &str) -> &'static str {
+    if key == "language" {
         lang::KEY
     } else {
         output::KEY
-    };
-    desk.preference(call.actor.person, key).await
+    }
+}
+
+async fn own(call: &Call<'_>, desk: &Desk, key: &str) -> Result<Option<String>, StoreError> {
+    desk.preference(call.actor.person, preference(key)).await
 }
 
 async fn here(call: &Call<'_>, desk: &Desk, key: &str) -> Result<Option<String>, StoreError> {
@@ -196,17 +200,12 @@ fn set(call: Call<'_>, whose: Whose, key: &str, value: Option<&str>) -> Done {
             _ => "streaming, segmented, full, reset",
         };
         let given = short(value.unwrap_or_default());
-        return refuse(&call, &Settings::BadValue { given, possible });
+        return Done::bad_argument(given, possible, call.language);
     };
     let (of, stored) = match whose {
         Whose::Person => {
             let of = Place::of_person(call.actor.person);
-            let stored = if key == "language" {
-                lang::KEY
-            } else {
-                output::KEY
-            };
-            (of, stored.to_owned())
+            (of, preference(key).to_owned())
         }
         Whose::Conversation | Whose::Gateway => {
             let of = Place::of_conversation(call.site.conversation);

@@ -6,7 +6,6 @@ use super::{Call, Command, Desk, Done, Site, Spec, When, public};
 use crate::{
     i18n::{About, Language, Text},
     permission::{Capability, Level, Scope},
-    reason::Reason,
     store::{Effect, Place, StoreError},
 };
 
@@ -55,11 +54,7 @@ impl Command for Lang {
         let Some(language) = Language::from_tag(wanted) else {
             let given = wanted.chars().take(40).collect();
             let possible = "zh-CN, en, auto";
-            return Ok(Done::refuse(
-                Reason::BadArguments,
-                &Text::BadArgument { given, possible },
-                call.language,
-            ));
+            return Ok(Done::bad_argument(given, possible, call.language));
         };
         let mut done = Done::say(&Text::LangSet(language), language);
         done.effects.push(Effect::Set {

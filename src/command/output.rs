@@ -7,7 +7,6 @@ use crate::{
     i18n::{About, Text},
     outbound::strategy::Strategy,
     permission::{Capability, Level, Scope},
-    reason::Reason,
     store::{Effect, Place, StoreError},
 };
 
@@ -56,11 +55,7 @@ impl Command for Output {
         } else {
             let given = call.arguments.chars().take(40).collect();
             let possible = "streaming, segmented, full, default";
-            return Ok(Done::refuse(
-                Reason::BadArguments,
-                &Text::BadArgument { given, possible },
-                call.language,
-            ));
+            return Ok(Done::bad_argument(given, possible, call.language));
         };
         let of = Place::of_person(call.actor.person);
         let mut done = Done::say(&text, call.language);

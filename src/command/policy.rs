@@ -77,14 +77,13 @@ impl Command for PolicyCommand {
         };
         if let Err(bad) = set {
             let given = value.chars().take(40).collect();
-            let text = match bad {
-                BadPolicy::Value(possible) => Rights::BadPolicy { given, possible },
-                BadPolicy::Key => Rights::NoPolicy {
-                    given,
-                    keys: KEYS.join(", "),
-                },
-            };
-            return Ok(refuse(&text, &call));
+            return Ok(match bad {
+                BadPolicy::Value(possible) => Done::bad_argument(given, possible, call.language),
+                BadPolicy::Key => {
+                    let keys = KEYS.join(", ");
+                    refuse(&Rights::NoPolicy { given, keys }, &call)
+                }
+            });
         }
         if shuts_out(&policy, &call) {
             return Ok(refuse(&Rights::ShutsYouOut, &call));

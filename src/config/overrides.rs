@@ -7,7 +7,12 @@ use std::collections::BTreeMap;
 
 use weirgate_sdk::settings::{Entry, Kind, Node, Place, Problem, Problems, Shape, Value};
 
-use super::{KnownPlatform, parse::parse, reference::reference, reload::needs_restart};
+use super::{
+    KnownPlatform,
+    parse::parse,
+    reference::{is_at, reference},
+    reload::needs_restart,
+};
 
 /// The most keys that are set at run time.
 pub const MOST: usize = 256;
@@ -131,13 +136,8 @@ fn invalid(key: &str, what: &str, problems: &Problems) {
 
 fn may_be_set(key: &str, platforms: &[KnownPlatform]) -> Result<(), NotSet> {
     let names: Vec<&str> = key.split('.').collect();
-    let fits = |path: &str| {
-        let wanted: Vec<&str> = path.split('.').collect();
-        let mut pairs = wanted.iter().zip(&names);
-        wanted.len() == names.len() && pairs.all(|(wanted, name)| *wanted == "*" || wanted == name)
-    };
     let entries = reference(platforms);
-    let Some(entry) = entries.iter().find(|entry| fits(&entry.path)) else {
+    let Some(entry) = entries.iter().find(|entry| is_at(&entry.path, &names)) else {
         return Err(NotSet::Unknown);
     };
     // Whole sections are not set: what is in them is.

@@ -107,10 +107,11 @@ fn entry(described: Described, commented: &[Commented]) -> (usize, Entry) {
 }
 
 /// Whether the names are those of a path, in which `*` stands for any.
-fn is_at(path: &str, names: &[String]) -> bool {
+pub(super) fn is_at(path: &str, names: &[impl AsRef<str>]) -> bool {
     let wanted: Vec<&str> = path.split('.').collect();
     let mut pairs = wanted.iter().zip(names);
-    wanted.len() == names.len() && pairs.all(|(wanted, name)| *wanted == "*" || wanted == name)
+    wanted.len() == names.len()
+        && pairs.all(|(wanted, name)| *wanted == "*" || *wanted == name.as_ref())
 }
 
 /// docs/configuration.md.

@@ -109,13 +109,6 @@ pub enum Rights {
         /// The keys.
         keys: String,
     },
-    /// The value is not possible.
-    BadPolicy {
-        /// What was written.
-        given: String,
-        /// What is possible.
-        possible: &'static str,
-    },
     /// The platform does not say who somebody is.
     PlatformAway,
     /// The list would shut out whoever makes it.
@@ -191,9 +184,6 @@ impl Rights {
             Self::NoPolicy { given, keys } => {
                 format!("There is no \"{given}\". Possible: {keys}.")
             }
-            Self::BadPolicy { given, possible } => {
-                format!("I do not understand \"{given}\". Possible: {possible}.")
-            }
             Self::PlatformAway => {
                 "Not done: the platform does not say now who that is. Please try again.".into()
             }
@@ -251,9 +241,6 @@ impl Rights {
             Self::Policy { lines } => format!("本会话的策略：\n{lines}"),
             Self::PolicySet { key, value } => format!("{key} 现在是：{value}"),
             Self::NoPolicy { given, keys } => format!("没有“{given}”。可用：{keys}。"),
-            Self::BadPolicy { given, possible } => {
-                format!("无法理解“{given}”。可用：{possible}。")
-            }
             Self::PlatformAway => "未执行：平台暂时无法确认对方的身份，请稍后再试。".into(),
             Self::ShutsYouOut => "未执行：这会把你自己挡在外面。请把你的 id 也写进名单。".into(),
             Self::Claimed => "从现在起，你是本网关的拥有者。".into(),

@@ -24,13 +24,6 @@ pub enum Settings {
         /// What was written.
         given: String,
     },
-    /// The value is not possible.
-    BadValue {
-        /// What was written.
-        given: String,
-        /// What is possible.
-        possible: &'static str,
-    },
     /// A key is none that is set at run time.
     NotSet {
         /// The key.
@@ -84,9 +77,6 @@ impl Settings {
             Self::Default => " (default)".into(),
             Self::RunTime => " (set at run time)".into(),
             Self::NoKey { given } => format!("There is no key \"{given}\"."),
-            Self::BadValue { given, possible } => {
-                format!("I do not understand \"{given}\". Possible: {possible}.")
-            }
             Self::NotSet { key, why } => {
                 let why = match why {
                     NotSet::Unknown => "there is no such key",
@@ -118,9 +108,6 @@ impl Settings {
             Self::Default => "（默认）".into(),
             Self::RunTime => "（运行时设置）".into(),
             Self::NoKey { given } => format!("没有键“{given}”。"),
-            Self::BadValue { given, possible } => {
-                format!("无法理解“{given}”。可用：{possible}。")
-            }
             Self::NotSet { key, why } => {
                 let why = match why {
                     NotSet::Unknown => "没有这个键",

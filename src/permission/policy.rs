@@ -74,7 +74,7 @@ impl Grant {
 pub struct Policy {
     /// The role of whoever has no other; `None` for the gateway's.
     pub default_role: Option<String>,
-    /// Guests may read: use commands that show what was said.
+    /// Guests are answered out of what was said before.
     pub allow_guest_read: bool,
     /// Guests are answered.
     pub allow_guest_send: bool,

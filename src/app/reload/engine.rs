@@ -97,11 +97,7 @@ impl Engine {
     /// Reads the configuration again and puts it in place.
     pub(super) async fn reload(&mut self, cause: Cause) -> Report {
         let overrides = self.parts.overrides.clone();
-        let report = match self.read(overrides).await {
-            Ok(loaded) => self.take_over(loaded).await,
-            Err(LoadError { file, problems }) => Report::Refused { problems, file },
-        };
-        metrics::count(Metric::ConfigReloads, &[report.outcome()], 1);
+        let report = self.apply(overrides).await;
         let quiet = match &report {
             // A file that was touched, or is as wrong as it was, is nothing new.
             Report::Unchanged { restart } => {
@@ -117,6 +113,16 @@ impl Engine {
         report
     }
 
+    /// Reads the configuration with what is set at run time on top, and puts it in place.
+    async fn apply(&mut self, overrides: Overrides) -> Report {
+        let report = match self.read(overrides).await {
+            Ok(loaded) => self.take_over(loaded).await,
+            Err(LoadError { file, problems }) => Report::Refused { problems, file },
+        };
+        metrics::count(Metric::ConfigReloads, &[report.outcome()], 1);
+        report
+    }
+
     /// Sets a key at run time, or takes it back, and puts what comes of it in place.
     ///
     /// # Errors
@@ -125,12 +131,8 @@ impl Engine {
         let platforms = (self.parts.source.platforms)();
         let overrides = self.parts.overrides.with(key, value, &platforms);
         let overrides = overrides.map_err(Refused::Key)?;
-        let report = match self.read(overrides.clone()).await {
-            Ok(loaded) => self.take_over(loaded).await,
-            Err(LoadError { file, problems }) => Report::Refused { problems, file },
-        };
+        let report = self.apply(overrides.clone()).await;
         report.log(Cause::Command);
-        metrics::count(Metric::ConfigReloads, &[report.outcome()], 1);
         match report {
             Report::Refused { problems, .. } => {
                 let wrong = |problem: &&Problem| problem.severity == Severity::Error;

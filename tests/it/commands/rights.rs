@@ -260,3 +260,23 @@ async fn agent_yaml_moves_commands_and_adds_roles() {
     let told = fake.ask_as("member", GROUP, 100_003, "/help").await;
     assert!(told.contains("/status") && told.contains("/role"), "{told}");
 }
+
+#[tokio::test]
+async fn guests_are_told_of_what_was_said_only_where_they_may_read() {
+    let model = FakeModel::start().await;
+    let gateway = Gateway::start(&model, json!({})).await;
+    let fake = gateway.onebot().await;
+    let asked = |model: &FakeModel| model.requests().pop().expect("a request").body.to_string();
+    fake.ask_as("admin", GROUP, 100_002, "the number is 4711")
+        .await;
+    fake.ask_as("owner", GROUP, 100_001, "/role @100003 guest")
+        .await;
+    fake.ask_as("member", GROUP, 100_003, "which number?").await;
+    assert!(asked(&model).contains("4711"));
+    fake.ask_as("owner", GROUP, 100_001, "/policy allow_guest_read off")
+        .await;
+    fake.ask_as("member", GROUP, 100_003, "and now?").await;
+    assert!(!asked(&model).contains("4711"));
+    fake.ask_as("admin", GROUP, 100_002, "and for me?").await;
+    assert!(asked(&model).contains("4711"));
+}
