@@ -70,6 +70,24 @@ impl Life {
         assert!(told.is_some(), "nothing reported after the start");
     }
 
+    /// Waits until the adapter reports that it is connected.
+    async fn comes_up(&self) {
+        let up = |state: &Connection| *state == Connection::Up;
+        let told = self.gateway.connection_is(LIMIT, up).await;
+        assert!(told.is_some(), "a connection that is not reported");
+    }
+
+    /// Waits until the adapter reports that it is not connected any more.
+    async fn goes_down(&self) {
+        let down = |state: &Connection| matches!(state, Connection::Down(_));
+        let told = self.gateway.connection_is(LIMIT, down).await;
+        assert!(told.is_some(), "an end that is not reported");
+    }
+
+    fn is_up(&self) -> bool {
+        self.gateway.connections().last() == Some(&Connection::Up)
+    }
+
     async fn stop(&mut self, limit: Duration) -> Option<Result<(), AdapterError>> {
         let (stopper, run) = self.running.take()?;
         stopper.stop();
@@ -167,12 +185,7 @@ impl<const FORWARD: bool> Platform for OneBot<FORWARD> {
             let fake = FakeOneBot::connect(&self.url, BOT, None).await;
             self.fake = Some(fake.expect("connects"));
         }
-        let up = self
-            .life
-            .gateway
-            .connection_is(LIMIT, |state| *state == Connection::Up)
-            .await;
-        assert!(up.is_some(), "a connection that is not reported");
+        self.life.comes_up().await;
     }
 
     async fn disconnect(&mut self) {

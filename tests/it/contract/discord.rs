@@ -6,9 +6,9 @@ use async_trait::async_trait;
 use serde_json::json;
 use tokio::time::Instant;
 use weirgate_discord::{Discord, Settings};
-use weirgate_sdk::{Adapter, AdapterError, Connection, settings::Secret};
+use weirgate_sdk::{Adapter, AdapterError, settings::Secret};
 use weirgate_testkit::{
-    contract::{LIMIT, Platform, Seen},
+    contract::{Platform, Seen},
     discord::{FakeDiscord, direct, visible},
     ingress::RecordingIngress,
 };
@@ -97,21 +97,16 @@ impl Platform for Session {
 
     async fn connect(&mut self) {
         self.fake.reachable(true);
-        let up = |state: &Connection| *state == Connection::Up;
-        let told = self.life.gateway.connection_is(LIMIT, up).await;
-        assert!(told.is_some(), "a connection that is not reported");
+        self.life.comes_up().await;
     }
 
     async fn disconnect(&mut self) {
         self.fake.reachable(false);
-        let down = |state: &Connection| matches!(state, Connection::Down(_));
-        let told = self.life.gateway.connection_is(LIMIT, down).await;
-        assert!(told.is_some(), "an end that is not reported");
+        self.life.goes_down().await;
     }
 
     async fn is_connected(&mut self) -> bool {
-        let states = self.life.gateway.connections();
-        states.last() == Some(&Connection::Up)
+        self.life.is_up()
     }
 
     async fn say(&mut self, person: usize, text: &str) -> String {

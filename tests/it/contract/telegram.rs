@@ -5,10 +5,10 @@ use std::{collections::VecDeque, sync::Arc, time::Duration};
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use tokio::time::Instant;
-use weirgate_sdk::{Adapter, AdapterError, Connection, settings::Secret};
+use weirgate_sdk::{Adapter, AdapterError, settings::Secret};
 use weirgate_telegram::{Settings, Telegram};
 use weirgate_testkit::{
-    contract::{LIMIT, Platform, Seen},
+    contract::{Platform, Seen},
     ingress::RecordingIngress,
     telegram::FakeTelegram,
 };
@@ -92,21 +92,16 @@ impl Platform for Polling {
 
     async fn connect(&mut self) {
         self.fake.reachable(true);
-        let up = |state: &Connection| *state == Connection::Up;
-        let told = self.life.gateway.connection_is(LIMIT, up).await;
-        assert!(told.is_some(), "a connection that is not reported");
+        self.life.comes_up().await;
     }
 
     async fn disconnect(&mut self) {
         self.fake.reachable(false);
-        let down = |state: &Connection| matches!(state, Connection::Down(_));
-        let told = self.life.gateway.connection_is(LIMIT, down).await;
-        assert!(told.is_some(), "an end that is not reported");
+        self.life.goes_down().await;
     }
 
     async fn is_connected(&mut self) -> bool {
-        let states = self.life.gateway.connections();
-        states.last() == Some(&Connection::Up)
+        self.life.is_up()
     }
 
     async fn say(&mut self, person: usize, text: &str) -> String {
