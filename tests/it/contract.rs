@@ -190,12 +190,7 @@ impl<const FORWARD: bool> Platform for OneBot<FORWARD> {
 
     async fn disconnect(&mut self) {
         self.close();
-        let down = |state: &Connection| matches!(state, Connection::Down(_));
-        self.life
-            .gateway
-            .connection_is(LIMIT, down)
-            .await
-            .expect("noticed");
+        self.life.goes_down().await;
     }
 
     async fn is_connected(&mut self) -> bool {
