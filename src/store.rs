@@ -11,6 +11,7 @@ mod operate;
 mod place;
 pub mod postgres;
 pub mod record;
+mod reply;
 mod row;
 pub mod sqlite;
 pub mod transfer;
@@ -25,9 +26,9 @@ pub use operate::{Action, FailedMessage, Operate, Operated, Page, ReplyFilter, S
 pub use place::Place;
 pub use record::{
     Accept, Accepted, Ambient, Audit, Begin, Body, Effect, End, EndState, Fate, Finish, History,
-    HistoryScope, NewReply, Part, PendingReply, Receipt, ReceiptOutcome, ReplyBody, Role, Shown,
-    TurnState, Waiting,
+    HistoryScope, NewReply, PendingReply, Receipt, ReceiptOutcome, Role, Shown, TurnState, Waiting,
 };
+pub use reply::{Part, ReplyBody};
 
 /// Why the store did not do what was asked.
 #[derive(Debug, Clone, thiserror::Error)]

@@ -174,6 +174,7 @@ mod tests {
             reply_to: None,
             reply_author: None,
             reply_context: None,
+            pressed: false,
             too_large: false,
         }
     }

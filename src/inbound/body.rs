@@ -2,7 +2,7 @@
 //!
 //! Owns the way from segments to the journaled body and from there to words. Pure.
 
-use weirgate_sdk::{AttachmentKind, ChatKind, InboundMessage, Segment};
+use weirgate_sdk::{AttachmentKind, ChatKind, InboundMessage, Segment, Via};
 
 use crate::{
     security::fence::{self, Origin},
@@ -36,6 +36,7 @@ pub fn encode(message: &InboundMessage) -> Box<str> {
             .and_then(|replied| replied.author.as_ref())
             .map(|author| author.as_str().to_owned()),
         reply_context: message.reply_context.clone(),
+        pressed: message.via == Via::Button,
         too_large: false,
     };
     let json = json(&body);
@@ -170,6 +171,7 @@ mod tests {
             reply_to: None,
             reply_author: None,
             reply_context: None,
+            pressed: false,
             too_large: false,
         };
         assert_eq!(

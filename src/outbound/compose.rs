@@ -165,6 +165,8 @@ impl Composer {
             author: to.author,
             reply_context: to.reply_context,
             pauses,
+            buttons: Vec::new(),
+            private: false,
         })
     }
 

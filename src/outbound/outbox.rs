@@ -228,6 +228,8 @@ mod tests {
             author: None,
             reply_context: None,
             pauses: Vec::new(),
+            buttons: Vec::new(),
+            private: false,
         };
         Reply {
             id,

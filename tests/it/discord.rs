@@ -104,6 +104,8 @@ impl Rig {
             rendered,
             reply: None,
             reply_context: None,
+            buttons: Vec::new(),
+            private: false,
         }
     }
 

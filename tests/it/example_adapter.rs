@@ -143,6 +143,7 @@ impl Adapter for Board {
             // The board shows a text with a known key only once.
             idempotent: true,
             transcript: false,
+            buttons: None,
             rates: Rates::UNLIMITED,
         }
     }

@@ -170,6 +170,8 @@ fn outgoing(conversation: &str, text: &str, reply: Option<(&str, &str)>) -> Outg
             },
         }),
         reply_context: None,
+        buttons: Vec::new(),
+        private: false,
     }
 }
 

@@ -109,6 +109,8 @@ fn outgoing(
         rendered: chat.render().render(&paragraphs(&[text])),
         reply: None,
         reply_context: None,
+        buttons: Vec::new(),
+        private: false,
     }
 }
 

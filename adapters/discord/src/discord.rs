@@ -208,6 +208,7 @@ impl Adapter for Discord {
             // For a few minutes the platform shows a message with a known key only once.
             idempotent: true,
             transcript: false,
+            buttons: None,
             rates: settings.rates,
         }
     }

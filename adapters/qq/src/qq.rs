@@ -259,6 +259,7 @@ impl Adapter for Qq {
             reply: true,
             idempotent: false,
             transcript: false,
+            buttons: None,
             rates: settings.rates,
         }
     }

@@ -12,13 +12,14 @@ use async_trait::async_trait;
 use crate::{
     ability::{Indicates, Streams},
     answer::{Render, Rendered},
+    button::{Button, Buttons},
     capability::Capabilities,
     check::Finding,
     error::{AdapterError, SendError},
     id::{AccountName, ConversationKey, MessageId, Platform, UserKey},
     ingress::Ingress,
     message::ReplyContext,
-    moderation::Moderates,
+    moderation::{Leaves, Moderates},
     stop::Stop,
 };
 
@@ -53,6 +54,11 @@ pub struct Outgoing {
     pub reply: Option<ReplyTarget>,
     /// What answering the message needs.
     pub reply_context: Option<ReplyContext>,
+    /// Buttons under it, within the capabilities' limits; on the last part only.
+    pub buttons: Vec<Button>,
+    /// Only whom it answers is to see it, where the platform can do that. What answers a press and cannot be
+    /// shown to him alone any more is [`SendError::Expired`]; any other text is then shown to all.
+    pub private: bool,
 }
 
 /// What the gateway gives an adapter when it builds it. `Debug` leaves the key out.
@@ -204,6 +210,16 @@ pub trait Adapter: Send + Sync + 'static {
 
     /// Acts on members and messages, if the platform can.
     fn moderates(&self) -> Option<&dyn Moderates> {
+        None
+    }
+
+    /// Takes buttons away again, if the platform has buttons.
+    fn buttons(&self) -> Option<&dyn Buttons> {
+        None
+    }
+
+    /// Leaves conversations, if the platform lets a bot do that.
+    fn leaves(&self) -> Option<&dyn Leaves> {
         None
     }
 }

@@ -4,6 +4,8 @@
 
 use std::time::Duration;
 
+use crate::button::ButtonLimits;
+
 /// The unit in which a platform counts length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LengthUnit {
@@ -99,6 +101,9 @@ pub struct Capabilities {
     /// The adapter shows past messages from the gateway's store ([`crate::Transcript`]), which then
     /// keeps them findable by conversation.
     pub transcript: bool,
+    /// The buttons that a message can have; `None` where it can have none. An adapter that has some offers
+    /// [`crate::Buttons`].
+    pub buttons: Option<ButtonLimits>,
     /// Its rates.
     pub rates: Rates,
 }

@@ -17,6 +17,7 @@ pub mod adapter;
 pub mod admins;
 pub mod answer;
 pub mod backoff;
+pub mod button;
 pub mod capability;
 pub mod check;
 pub mod error;
@@ -32,6 +33,7 @@ pub mod text;
 
 pub use ability::{Indicates, Preview, PreviewStart, Streams, Transcript, TranscriptEntry};
 pub use adapter::{Adapter, ChatModels, Menu, MenuLanguage, Outgoing, ReplyTarget, Sent, Setup};
+pub use button::{Button, ButtonLimits, ButtonStyle, Buttons};
 pub use capability::{Capabilities, Length, LengthUnit, Rates, Streaming};
 pub use check::Finding;
 pub use error::{AdapterError, Freeze, SendError};
@@ -45,5 +47,5 @@ pub use message::{
     Attachment, AttachmentKind, ChatKind, InboundMessage, PlatformRole, Replied, ReplyContext,
     Segment, Sender, SenderKind, Timestamp, Via,
 };
-pub use moderation::{Action, BotRights, Member, Moderates, ModerationError};
+pub use moderation::{Action, BotRights, Leaves, Member, Moderates, ModerationError};
 pub use stop::{Stop, Stopper};

@@ -73,7 +73,8 @@ pub enum Via {
     Text,
     /// The platform's own command interface; the text is `/name arguments`.
     Command,
-    /// A button of an earlier message; the text is the button's value.
+    /// A button of an earlier message. The text is the button's id as it came, `reply_to` the message that it stands
+    /// under, and the id is one of the press itself. See [`crate::Button`].
     Button,
 }
 

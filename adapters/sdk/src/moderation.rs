@@ -184,3 +184,14 @@ pub trait Moderates: Send + Sync {
     /// Why they cannot be known.
     async fn admins(&self, conversation: &ConversationKey) -> Result<Vec<Member>, ModerationError>;
 }
+
+/// Leaves the conversations of an account.
+#[async_trait]
+pub trait Leaves: Send + Sync {
+    /// The bot leaves. `Ok` means that the platform said so. Bounded in time by the adapter.
+    ///
+    /// # Errors
+    /// [`ModerationError::NotSupported`] where there is nothing to leave, such as a private chat;
+    /// [`ModerationError::NotConfirmed`] if it may have left. After any other error it has not.
+    async fn leave(&self, conversation: &ConversationKey) -> Result<(), ModerationError>;
+}

@@ -261,6 +261,7 @@ impl Adapter for Telegram {
             reply: true,
             idempotent: false,
             transcript: false,
+            buttons: None,
             rates,
         }
     }

@@ -125,6 +125,7 @@ impl Adapter for WebChat {
             reply: false,
             idempotent: true,
             transcript: true,
+            buttons: None,
             rates: self.settings.rates,
         }
     }

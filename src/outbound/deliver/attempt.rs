@@ -363,5 +363,11 @@ fn outgoing(part: &Part<'_>, format: Format, redactor: &Redactor) -> Outgoing {
         rendered: rendered(&*part.adapter, part.text, format, redactor),
         reply: reply_target(&reply.body, part.index),
         reply_context: reply.body.reply_context.clone(),
+        buttons: if part.index + 1 == part.count {
+            reply.body.buttons.clone()
+        } else {
+            Vec::new()
+        },
+        private: reply.body.private,
     }
 }

@@ -320,6 +320,8 @@ fn body(parts: &[&str], format: Format, pauses: &[u32], message: i64) -> ReplyBo
         author: None,
         reply_context: None,
         pauses: pauses.to_vec(),
+        buttons: Vec::new(),
+        private: false,
     }
 }
 

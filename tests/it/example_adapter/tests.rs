@@ -88,6 +88,8 @@ impl FakeBoard {
             rendered: self.board.render().render(&blocks),
             reply: None,
             reply_context: None,
+            buttons: Vec::new(),
+            private: false,
         };
         let board = Arc::clone(&self.board);
         tokio::spawn(async move { board.send(outgoing).await })

@@ -189,6 +189,8 @@ fn part(message: &InboundMessage, id: i64, rendered: Rendered, of: (u32, u32)) -
         rendered,
         reply: None,
         reply_context: message.reply_context.clone(),
+        buttons: Vec::new(),
+        private: false,
     }
 }
 

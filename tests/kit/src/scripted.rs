@@ -380,6 +380,7 @@ impl Adapter for ScriptedAdapter {
             reply: true,
             idempotent: self.options.idempotent,
             transcript: self.options.transcript,
+            buttons: None,
             rates: self.options.rates,
         }
     }

@@ -19,6 +19,8 @@ fn outgoing(id: i64, part: u32) -> Outgoing {
         rendered: weirgate_sdk::answer::Rendered::default(),
         reply: None,
         reply_context: None,
+        buttons: Vec::new(),
+        private: false,
     }
 }
 

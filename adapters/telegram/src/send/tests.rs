@@ -41,6 +41,8 @@ fn outgoing(chat: i64, thread: Option<&str>) -> Outgoing {
             },
         }),
         reply_context: None,
+        buttons: Vec::new(),
+        private: false,
     }
 }
 

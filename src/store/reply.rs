@@ -1,0 +1,78 @@
+//! The body of an answer, as it is kept until it is sent.
+//!
+//! Owns its versioned JSON with short keys: absent keys are defaults, a new key is optional, and a key never changes
+//! its meaning. It never touches a database.
+
+use serde::{Deserialize, Serialize};
+use weirgate_sdk::{Button, ReplyContext, answer::Format};
+
+/// The body of an answer, as versioned JSON.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReplyBody {
+    /// The whole text.
+    #[serde(rename = "t")]
+    pub text: String,
+    /// How the text is to be read: `plain`, `markdown` or `html`.
+    #[serde(rename = "f", with = "format_name")]
+    pub format: Format,
+    /// The parts, if there is more than one.
+    #[serde(rename = "p", default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Part>,
+    /// The platform ids of the messages that it answers, oldest first.
+    #[serde(rename = "a", default, skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<String>,
+    /// The author of the last of them, as an encoded user key.
+    #[serde(rename = "u", default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
+    /// What answering needs.
+    #[serde(rename = "c", default, skip_serializing_if = "Option::is_none")]
+    pub reply_context: Option<ReplyContext>,
+    /// Seconds of pause before each part after the first, in tenths, for the natural pace.
+    #[serde(rename = "w", default, skip_serializing_if = "Vec::is_empty")]
+    pub pauses: Vec<u32>,
+    /// Buttons under the last part.
+    #[serde(rename = "k", default, skip_serializing_if = "Vec::is_empty")]
+    pub buttons: Vec<Button>,
+    /// Only whom it answers is to see it, where that can be.
+    #[serde(rename = "v", default, skip_serializing_if = "std::ops::Not::not")]
+    pub private: bool,
+}
+
+/// One part of an answer: a range of the text with the marks that close and reopen what it cuts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    /// First byte of the text.
+    #[serde(rename = "s")]
+    pub start: usize,
+    /// The byte after the last.
+    #[serde(rename = "e")]
+    pub end: usize,
+    /// Put before it.
+    #[serde(rename = "b", default, skip_serializing_if = "String::is_empty")]
+    pub before: String,
+    /// Put after it.
+    #[serde(rename = "a", default, skip_serializing_if = "String::is_empty")]
+    pub after: String,
+}
+
+mod format_name {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+    use weirgate_sdk::answer::Format;
+
+    pub(super) fn serialize<S: Serializer>(format: &Format, out: S) -> Result<S::Ok, S::Error> {
+        out.serialize_str(match format {
+            Format::Plain => "plain",
+            Format::Markdown => "markdown",
+            Format::Html => "html",
+        })
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(input: D) -> Result<Format, D::Error> {
+        match &*String::deserialize(input)? {
+            "plain" => Ok(Format::Plain),
+            "markdown" => Ok(Format::Markdown),
+            "html" => Ok(Format::Html),
+            other => Err(D::Error::custom(format!("unknown format {other:?}"))),
+        }
+    }
+}
