@@ -28,7 +28,7 @@ pub mod words;
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
-use weirgate_sdk::{ChatKind, ConversationKey, Menu, MenuLanguage, UserKey};
+use weirgate_sdk::{ChatKind, ConversationKey, Menu, MenuCommand, MenuLanguage, UserKey, Whom};
 
 use crate::{
     i18n::{About, Language, Text},
@@ -215,10 +215,17 @@ pub fn menu(first: Option<Language>) -> Menu {
     let mut languages = Language::ALL.to_vec();
     languages.sort_by_key(|language| *language != first);
     let commands = |language: Language| {
-        let about = |spec: &Spec| Text::About(spec.about).render(language);
         let specs = all().map(Command::spec);
         specs
-            .map(|spec| (spec.name.to_owned(), about(spec)))
+            .map(|spec| {
+                let usage = Text::Usage(spec.about).render(language);
+                MenuCommand {
+                    name: spec.name.to_owned(),
+                    about: Text::About(spec.about).render(language),
+                    whom: whom(&usage),
+                    usage,
+                }
+            })
             .collect()
     };
     let languages = languages.into_iter().map(|language| MenuLanguage {
@@ -227,6 +234,17 @@ pub fn menu(first: Option<Language>) -> Menu {
     });
     Menu {
         languages: languages.collect(),
+    }
+}
+
+/// Whether a command means somebody: its usage then begins with a mention, in brackets if it may be left out.
+fn whom(usage: &str) -> Whom {
+    if usage.starts_with('@') {
+        Whom::Always
+    } else if usage.starts_with("[@") {
+        Whom::Perhaps
+    } else {
+        Whom::Nobody
     }
 }
 

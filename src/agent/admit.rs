@@ -211,7 +211,10 @@ impl Agent {
         } else {
             String::new()
         };
-        Ending::failed(text, reason)
+        Ending {
+            private: true,
+            ..Ending::failed(text, reason)
+        }
     }
 }
 

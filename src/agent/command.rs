@@ -69,7 +69,10 @@ impl Agent {
         let done = command.run(call, &self.desk).await?;
         let strategy = Some(Strategy::Full);
         let ending = match done.refused {
-            Some(reason) => Ending::failed(done.text, reason),
+            Some(reason) => Ending {
+                private: true,
+                ..Ending::failed(done.text, reason)
+            },
             None => Ending::done(done.text),
         };
         Ok(Ending {

@@ -23,6 +23,8 @@ pub struct Ending {
     pub format: Format,
     /// The answer has gone through the output filter.
     pub filtered: bool,
+    /// It concerns its person alone.
+    pub private: bool,
     /// How it is shown; see [`crate::outbound::strategy::choose`].
     pub strategy: Option<Strategy>,
     /// What is remembered.
@@ -43,6 +45,7 @@ impl Ending {
             text,
             format: Format::Plain,
             filtered: false,
+            private: false,
             strategy: None,
             history: Vec::new(),
             effects: Vec::new(),

@@ -139,6 +139,7 @@ impl Agent {
             answers: answers(turn, &ending.also_ends).cloned().collect(),
             author: Some(turn.person.encode()),
             reply_context: turn.body().reply_context.clone(),
+            private: ending.private,
         };
         let random = self.random;
         let body = input.rules.composer.compose(

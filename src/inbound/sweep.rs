@@ -162,7 +162,7 @@ impl Sweep {
             Ok(key) => key,
             Err(error) => return tracing::warn!(%error, "ended messages are shown as pending"),
         };
-        let shows = |adapter: Arc<dyn Adapter>| adapter.capabilities(&key).transcript;
+        let shows = |adapter: Arc<dyn Adapter>| adapter.capabilities(&key).pending;
         if !self.deliverer.adapter(&key).is_some_and(shows) {
             return;
         }
@@ -204,6 +204,7 @@ impl Sweep {
             answers: bodies.iter().map(|body| body.message.clone()).collect(),
             author: Some(person.encode()),
             reply_context: last.and_then(|body| body.reply_context.clone()),
+            private: true,
         };
         let shown = adapter.capabilities(&key).transcript;
         let full = Some(Strategy::Full);

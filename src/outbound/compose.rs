@@ -29,6 +29,8 @@ pub struct Addressee {
     pub author: Option<String>,
     /// What answering needs.
     pub reply_context: Option<ReplyContext>,
+    /// The reply concerns its person alone.
+    pub private: bool,
 }
 
 /// A text on its way out.
@@ -164,9 +166,9 @@ impl Composer {
             answers: to.answers,
             author: to.author,
             reply_context: to.reply_context,
+            private: to.private,
             pauses,
             buttons: Vec::new(),
-            private: false,
         })
     }
 

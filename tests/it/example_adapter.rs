@@ -144,6 +144,7 @@ impl Adapter for Board {
             idempotent: true,
             transcript: false,
             buttons: None,
+            pending: false,
             rates: Rates::UNLIMITED,
         }
     }

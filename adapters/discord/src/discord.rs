@@ -209,6 +209,7 @@ impl Adapter for Discord {
             idempotent: true,
             transcript: false,
             buttons: None,
+            pending: true,
             rates: settings.rates,
         }
     }

@@ -260,6 +260,7 @@ impl Adapter for Qq {
             idempotent: false,
             transcript: false,
             buttons: None,
+            pending: false,
             rates: settings.rates,
         }
     }

@@ -93,9 +93,33 @@ pub struct Menu {
 pub struct MenuLanguage {
     /// The language by its two letters (ISO 639-1).
     pub code: &'static str,
-    /// The commands: the name without the slash (a to z, digits and `_`, at most 32), and what it does in one
-    /// line.
-    pub commands: Vec<(String, String)>,
+    /// The commands.
+    pub commands: Vec<MenuCommand>,
+}
+
+/// A command, in one language.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MenuCommand {
+    /// The name without the slash: a to z, digits and `_`, at most 32; the same in every language.
+    pub name: String,
+    /// What it does, in one line.
+    pub about: String,
+    /// What stands behind the name; empty if nothing does.
+    pub usage: String,
+    /// Whether that begins with somebody whom it means.
+    pub whom: Whom,
+}
+
+/// Whether a command means somebody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Whom {
+    /// It means nobody.
+    #[default]
+    Nobody,
+    /// It may.
+    Perhaps,
+    /// It always does.
+    Always,
 }
 
 impl fmt::Debug for Setup {
@@ -187,8 +211,8 @@ pub trait Adapter: Send + Sync + 'static {
 
     /// These messages have ended, and nothing more is sent for them: they were dropped beside many others
     /// of which one notice tells, their answer shows nothing or was given up, or no answer was due. Asked
-    /// only of conversations whose capabilities say `transcript`, where a message is shown as pending until
-    /// its end. Quick: no IO. What ended before a crash is not told again; the transcript knows it.
+    /// only of conversations whose capabilities say `pending`, where a message is shown as pending until its
+    /// end. Quick: no IO. What ended before a crash is not told again; the transcript knows it.
     fn ended(&self, _conversation: &ConversationKey, _messages: &[MessageId]) {}
 
     /// Looks whether the account can work, for an operator who asks. Another process may run it meanwhile.

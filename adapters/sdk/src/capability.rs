@@ -104,6 +104,9 @@ pub struct Capabilities {
     /// The buttons that a message can have; `None` where it can have none. An adapter that has some offers
     /// [`crate::Buttons`].
     pub buttons: Option<ButtonLimits>,
+    /// A message is shown as pending until its end, so that the adapter is told of those that end without an answer
+    /// ([`crate::Adapter::ended`]).
+    pub pending: bool,
     /// Its rates.
     pub rates: Rates,
 }

@@ -32,7 +32,9 @@ pub mod stop;
 pub mod text;
 
 pub use ability::{Indicates, Preview, PreviewStart, Streams, Transcript, TranscriptEntry};
-pub use adapter::{Adapter, ChatModels, Menu, MenuLanguage, Outgoing, ReplyTarget, Sent, Setup};
+pub use adapter::{
+    Adapter, ChatModels, Menu, MenuCommand, MenuLanguage, Outgoing, ReplyTarget, Sent, Setup, Whom,
+};
 pub use button::{Button, ButtonLimits, ButtonStyle, Buttons};
 pub use capability::{Capabilities, Length, LengthUnit, Rates, Streaming};
 pub use check::Finding;

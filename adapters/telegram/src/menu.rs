@@ -38,10 +38,10 @@ fn calls(menu: &Menu) -> Vec<SetMyCommands> {
             let commands = language
                 .commands
                 .iter()
-                .filter(|(name, _)| is_command(name));
-            let commands = commands
-                .take(MAX_COMMANDS)
-                .map(|(name, about)| BotCommand::new(name.as_str(), line(about, MAX_DESCRIPTION)));
+                .filter(|command| is_command(&command.name));
+            let commands = commands.take(MAX_COMMANDS).map(|command| {
+                BotCommand::new(command.name.as_str(), line(&command.about, MAX_DESCRIPTION))
+            });
             let call = SetMyCommands::new(commands);
             match code {
                 Some(code) => call.language_code(code),
@@ -59,18 +59,21 @@ fn is_command(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use weirgate_sdk::MenuLanguage;
+    use weirgate_sdk::{MenuCommand, MenuLanguage, Whom};
 
     use super::*;
 
     #[test]
     fn everybody_gets_the_first_language_and_each_his_own() {
+        let command = |name: &str, about: &str| MenuCommand {
+            name: name.to_owned(),
+            about: about.to_owned(),
+            usage: String::new(),
+            whom: Whom::Nobody,
+        };
         let language = |code, about: &str| MenuLanguage {
             code,
-            commands: vec![
-                ("help".to_owned(), about.to_owned()),
-                ("Not-One".to_owned(), String::new()),
-            ],
+            commands: vec![command("help", about), command("Not-One", "")],
         };
         let menu = Menu {
             languages: vec![language("en", "what\nthere is"), language("zh", "有什么")],

@@ -262,6 +262,7 @@ impl Adapter for Telegram {
             idempotent: false,
             transcript: false,
             buttons: None,
+            pending: false,
             rates,
         }
     }

@@ -126,6 +126,7 @@ impl Adapter for WebChat {
             idempotent: true,
             transcript: true,
             buttons: None,
+            pending: true,
             rates: self.settings.rates,
         }
     }

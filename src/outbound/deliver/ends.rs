@@ -26,7 +26,7 @@ impl Shared {
         let Some(adapter) = self.adapter(key) else {
             return;
         };
-        if adapter.capabilities(key).transcript {
+        if adapter.capabilities(key).pending {
             let messages = messages();
             if !messages.is_empty() {
                 adapter.ended(key, &messages);

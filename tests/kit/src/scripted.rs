@@ -381,6 +381,7 @@ impl Adapter for ScriptedAdapter {
             idempotent: self.options.idempotent,
             transcript: self.options.transcript,
             buttons: None,
+            pending: self.options.transcript,
             rates: self.options.rates,
         }
     }
