@@ -4,6 +4,7 @@
 
 mod receiving;
 mod sending;
+mod slash;
 mod whole;
 
 use std::{sync::Arc, time::Duration};
@@ -47,7 +48,10 @@ impl Rig {
     }
 
     fn run_with(fake: FakeDiscord, ingress: Arc<RecordingIngress>, settings: Settings) -> Self {
-        let bot = weirgate_discord::build(setup(), settings);
+        Self::of(fake, ingress, weirgate_discord::build(setup(), settings))
+    }
+
+    fn of(fake: FakeDiscord, ingress: Arc<RecordingIngress>, bot: Arc<Discord>) -> Self {
         let (stopper, stop) = Stopper::new();
         let run = tokio::spawn({
             let (bot, ingress) = (Arc::clone(&bot), Arc::clone(&ingress));

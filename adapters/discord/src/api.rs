@@ -71,9 +71,26 @@ impl CallError {
     }
 }
 
+/// What an interaction is answered with. `Debug` leaves the token out: whoever has it can speak as the bot.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Hook<'a> {
+    /// The bot's application.
+    pub application: Snowflake,
+    /// The interaction.
+    pub interaction: Snowflake,
+    /// Its token.
+    pub token: &'a str,
+}
+
+impl fmt::Debug for Hook<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Hook").field(&self.interaction).finish()
+    }
+}
+
 /// What is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Call {
+pub enum Call<'a> {
     /// Who the bot is.
     Me,
     /// Where events come from, and how many sessions may still be begun.
@@ -93,14 +110,39 @@ pub enum Call {
     Send(Snowflake),
     /// A sign that one is being written.
     Typing(Snowflake),
+    /// The first answer to an interaction, within three seconds.
+    Acknowledge(Hook<'a>),
+    /// Another text in the place of the first answer.
+    EditAnswer(Hook<'a>),
+    /// The first answer is taken away.
+    DeleteAnswer(Hook<'a>),
+    /// A further answer to an interaction.
+    FollowUp(Hook<'a>),
+    /// The application's menu of commands, everywhere or in one server.
+    Commands(Snowflake, Option<Snowflake>),
+    /// Another menu in its place.
+    SetCommands(Snowflake, Option<Snowflake>),
 }
 
-impl Call {
+impl Call<'_> {
     fn method(self) -> Method {
         match self {
-            Self::Send(_) | Self::Typing(_) => Method::POST,
+            Self::Send(_) | Self::Typing(_) | Self::Acknowledge(_) | Self::FollowUp(_) => {
+                Method::POST
+            }
+            Self::EditAnswer(_) => Method::PATCH,
+            Self::DeleteAnswer(_) => Method::DELETE,
+            Self::SetCommands(..) => Method::PUT,
             _ => Method::GET,
         }
+    }
+
+    /// Neither counts against the limit of all calls nor waits for it (Rate Limits, Global Rate Limit).
+    fn is_exempt(self) -> bool {
+        matches!(
+            self,
+            Self::Acknowledge(_) | Self::EditAnswer(_) | Self::DeleteAnswer(_) | Self::FollowUp(_)
+        )
     }
 
     fn path(self) -> String {
@@ -115,6 +157,21 @@ impl Call {
             } => format!("/channels/{channel}/messages?after={after}&limit={limit}"),
             Self::Send(channel) => format!("/channels/{channel}/messages"),
             Self::Typing(channel) => format!("/channels/{channel}/typing"),
+            Self::Acknowledge(hook) => {
+                format!("/interactions/{}/{}/callback", hook.interaction, hook.token)
+            }
+            Self::EditAnswer(hook) | Self::DeleteAnswer(hook) => {
+                let Hook {
+                    application, token, ..
+                } = hook;
+                format!("/webhooks/{application}/{token}/messages/@original")
+            }
+            Self::FollowUp(hook) => format!("/webhooks/{}/{}", hook.application, hook.token),
+            Self::Commands(application, server) => {
+                let commands = commands(application, server);
+                format!("{commands}?with_localizations=true")
+            }
+            Self::SetCommands(application, server) => commands(application, server),
         }
     }
 
@@ -127,7 +184,19 @@ impl Call {
             Self::Messages { channel, .. } => (3, channel),
             Self::Send(channel) => (4, channel),
             Self::Typing(channel) => (5, channel),
+            Self::Acknowledge(hook) => (6, hook.interaction),
+            Self::EditAnswer(hook) | Self::DeleteAnswer(hook) => (7, hook.interaction),
+            Self::FollowUp(hook) => (8, hook.interaction),
+            Self::Commands(_, server) => (9, server.unwrap_or(0)),
+            Self::SetCommands(_, server) => (10, server.unwrap_or(0)),
         }
+    }
+}
+
+fn commands(application: Snowflake, server: Option<Snowflake>) -> String {
+    match server {
+        Some(server) => format!("/applications/{application}/guilds/{server}/commands"),
+        None => format!("/applications/{application}/commands"),
     }
 }
 
@@ -182,7 +251,7 @@ impl Api {
     ///
     /// # Errors
     /// What the platform says, or why it says nothing.
-    pub async fn get(&self, call: Call, limit: Duration) -> Result<Value, CallError> {
+    pub async fn get(&self, call: Call<'_>, limit: Duration) -> Result<Value, CallError> {
         self.call(call, None, limit).await
     }
 
@@ -192,7 +261,7 @@ impl Api {
     /// As there.
     pub async fn post<T: Serialize + Sync>(
         &self,
-        call: Call,
+        call: Call<'_>,
         body: &T,
         limit: Duration,
     ) -> Result<Value, CallError> {
@@ -207,28 +276,38 @@ impl Api {
     ///
     /// # Errors
     /// As there.
-    pub async fn tell(&self, call: Call, limit: Duration) -> Result<(), CallError> {
+    pub async fn tell(&self, call: Call<'_>, limit: Duration) -> Result<(), CallError> {
         self.call(call, None, limit).await.map(|_| ())
     }
 
     async fn call(
         &self,
-        call: Call,
+        call: Call<'_>,
         body: Option<Vec<u8>>,
         limit: Duration,
     ) -> Result<Value, CallError> {
-        if let Some((left, scope)) = self.pauses.left(call.route(), Instant::now()) {
+        if let Some((left, scope)) = self.pauses.left(call.route(), Instant::now())
+            && !(call.is_exempt() && scope == Freeze::Account)
+        {
             return Err(CallError::Paused(left, scope));
         }
-        let Ok(Ok(_place)) = timeout(QUEUE_LIMIT, self.places.acquire()).await else {
-            let text = "too many calls under way";
-            return Err(CallError::Unreachable(text.into()));
+        // Whoever has three seconds does not queue; who asks for that bounds it.
+        let places = (!call.is_exempt()).then(|| timeout(QUEUE_LIMIT, self.places.acquire()));
+        let _place = match places {
+            None => None,
+            Some(places) => match places.await {
+                Ok(Ok(place)) => Some(place),
+                _ => {
+                    let text = "too many calls under way";
+                    return Err(CallError::Unreachable(text.into()));
+                }
+            },
         };
         let answer = timeout(limit, self.exchange(call, body)).await;
         answer.unwrap_or_else(|_| Err(CallError::Lost(format!("no answer in {limit:?}"))))
     }
 
-    async fn exchange(&self, call: Call, body: Option<Vec<u8>>) -> Result<Value, CallError> {
+    async fn exchange(&self, call: Call<'_>, body: Option<Vec<u8>>) -> Result<Value, CallError> {
         let address = format!("{}{}", self.base, call.path());
         let mut request = self.client.request(call.method(), address);
         if let Some(body) = body {

@@ -12,8 +12,8 @@ use parking_lot::Mutex;
 use tokio::{sync::mpsc, time::timeout};
 use weirgate_sdk::{
     AccountName, Adapter, AdapterError, BotId, Capabilities, Connection, ConversationKey, Finding,
-    Indicates, Ingress, Length, LengthUnit, Outgoing, Platform, SendError, Sent, Setup, Stop,
-    Streaming, Timestamp, answer::Render,
+    Indicates, Ingress, Length, LengthUnit, Menu, MessageId, Outgoing, Platform, SendError, Sent,
+    Setup, Stop, Streaming, Timestamp, answer::Render,
 };
 
 use crate::{
@@ -22,6 +22,7 @@ use crate::{
     channels::id,
     format::Markdown,
     intake::Intake,
+    interaction::{self, Interactions},
     position::{Position, Session},
     send,
     session::{self, Frame},
@@ -50,6 +51,10 @@ pub struct Shared {
     pub account: AccountName,
     /// Its settings.
     pub settings: Settings,
+    /// Interactions that wait for their answer.
+    pub interactions: Interactions,
+    /// What people can ask of the gateway.
+    pub menu: Menu,
     /// What the keys of messages are made with.
     pub secret: [u8; 32],
     /// The way to the platform, or why there is none.
@@ -85,6 +90,8 @@ impl Shared {
             platform: Platform::from(PLATFORM),
             account: setup.account.clone(),
             settings,
+            interactions: Interactions::default(),
+            menu: setup.menu.clone(),
             secret: setup.secret,
             api,
             state: Mutex::default(),
@@ -176,9 +183,10 @@ impl Discord {
         let mut intake = Box::pin(intake.run(waiting));
         let ended = tokio::select! {
             biased;
-            ended = session::run(shared, frames, resume, stop) => ended,
+            ended = session::run(&self.shared, frames, resume, stop) => ended,
             // The gateway takes nothing more.
             () = &mut intake => return Ok(()),
+            () = interaction::clear(shared) => return Ok(()),
         };
         // What was read may still be accepted; if it is not, it comes again at the next start.
         let _ = timeout(ACCEPT_LIMIT, intake).await;
@@ -232,6 +240,10 @@ impl Adapter for Discord {
         let end = Connection::Down("the account was stopped".into());
         ingress.connection(&shared.platform, &shared.account, end);
         ended
+    }
+
+    fn ended(&self, _: &ConversationKey, messages: &[MessageId]) {
+        self.shared.interactions.end(messages);
     }
 
     async fn send(&self, outgoing: Outgoing) -> Result<Sent, SendError> {

@@ -120,6 +120,9 @@ impl<'a> Intake<'a> {
             if data["guild_id"].is_null() {
                 self.channels.is_direct(channel);
                 self.position.heard_in_direct(channel);
+            } else if self.channels.get(channel).is_none() {
+                // An interaction describes its channel; a message does not.
+                self.channels.learn(&data["channel"]);
             }
             self.know(channel).await;
         }

@@ -12,6 +12,8 @@ mod channels;
 mod discord;
 pub mod format;
 mod intake;
+mod interaction;
+mod menu;
 mod missed;
 mod pauses;
 mod places;

@@ -189,7 +189,7 @@ impl Intake<'_> {
     }
 
     /// Asks until there is an answer, a few times, with the pauses that the platform demands.
-    async fn ask(&self, call: Call) -> Result<Value, CallError> {
+    async fn ask(&self, call: Call<'_>) -> Result<Value, CallError> {
         let mut backoff = Backoff::new(self.shared.settings.reconnect);
         let limit = self.shared.settings.call_timeout;
         let api = self.shared.calls();

@@ -3,6 +3,7 @@
 //! Owns what each kind of event means, and which are nobody's business. Pure: the time is an argument, and so is what
 //! is known of channels. An event that is not known or not whole never hides the ones beside it.
 
+mod command;
 mod content;
 mod kinds;
 mod message;
@@ -35,6 +36,9 @@ const OWN: [&str; 8] = [
     "THREAD_LIST_SYNC",
 ];
 
+/// The event of an interaction.
+pub const INTERACTION: &str = "INTERACTION_CREATE";
+
 /// Who receives.
 #[derive(Debug)]
 pub struct Receiver<'a> {
@@ -58,7 +62,7 @@ struct Where {
 /// The channel in which an event of this kind is a message, or was one.
 #[must_use]
 pub fn channel_of(kind: &str, data: &Value) -> Option<Snowflake> {
-    kind.starts_with("MESSAGE_")
+    (kind.starts_with("MESSAGE_") || kind == INTERACTION)
         .then(|| id(&data["channel_id"]))
         .flatten()
 }
@@ -81,7 +85,11 @@ impl Receiver<'_> {
         }
         if !matches!(
             kind,
-            "MESSAGE_CREATE" | "MESSAGE_UPDATE" | "MESSAGE_DELETE" | "MESSAGE_DELETE_BULK"
+            "MESSAGE_CREATE"
+                | "MESSAGE_UPDATE"
+                | "MESSAGE_DELETE"
+                | "MESSAGE_DELETE_BULK"
+                | INTERACTION
         ) {
             return vec![other(kind)];
         }
@@ -94,6 +102,7 @@ impl Receiver<'_> {
         };
         match kind {
             "MESSAGE_CREATE" => vec![self.message(kind, place, data, now)],
+            INTERACTION => vec![self.interaction(place, data, now)],
             "MESSAGE_UPDATE" => vec![self.edited(kind, place, data, now)],
             "MESSAGE_DELETE" => vec![deleted(kind, &place, &data["id"])],
             _ => {

@@ -19,6 +19,7 @@ use crate::{
     api::{Call, CallError, Trouble},
     channels::id,
     discord::Shared,
+    interaction,
     places::{Place, Snowflake, number},
     settings::Reply,
 };
@@ -34,6 +35,10 @@ pub async fn send(shared: &Shared, outgoing: &Outgoing) -> Result<Sent, SendErro
     if outgoing.rendered.text.trim().is_empty() {
         return Err(SendError::Rejected("empty text".into()));
     }
+    if let Some(sent) = interaction::answer(shared, outgoing).await? {
+        shared.interactions.end(&outgoing.answers);
+        return Ok(sent);
+    }
     let key = key(&shared.secret, outgoing);
     let answers = answered(shared, outgoing);
     let call = Call::Send(channel);
@@ -48,9 +53,13 @@ pub async fn send(shared: &Shared, outgoing: &Outgoing) -> Result<Sent, SendErro
         sent = api.post(call, &message, limit).await;
     }
     match sent {
-        Ok(result) => Ok(Sent {
-            message: message_id(&result),
-        }),
+        Ok(result) => {
+            // What was asked for otherwise is answered by it too.
+            shared.interactions.end(&outgoing.answers);
+            Ok(Sent {
+                message: message_id(&result),
+            })
+        }
         Err(error) => Err(failure(shared, channel, &error)),
     }
 }
@@ -113,12 +122,13 @@ fn key(secret: &[u8; 32], outgoing: &Outgoing) -> String {
     bytes.map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn message_id(result: &Value) -> Option<weirgate_sdk::MessageId> {
+/// The number of a message that the platform took.
+pub fn message_id(result: &Value) -> Option<weirgate_sdk::MessageId> {
     Some(id(&result["id"])?.to_string().into())
 }
 
 /// The class of a failed send.
-fn failure(shared: &Shared, channel: Snowflake, error: &CallError) -> SendError {
+pub fn failure(shared: &Shared, channel: Snowflake, error: &CallError) -> SendError {
     let text = error.to_string();
     let trouble = match error {
         CallError::Unreachable(_) => return SendError::Unavailable(text),

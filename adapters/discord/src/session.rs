@@ -1,16 +1,18 @@
 //! The connection over which events come: begun, kept alive, resumed, begun anew, for ever.
 //!
 //! Owns heartbeats, which session is resumed and when a new one is begun, and the pauses between. A heartbeat tells the
-//! platform of events that are accepted, never of more. It does not look into events.
+//! platform of events that are accepted, never of more. It looks into events only where one cannot wait until it is
+//! handed in.
 
 mod close;
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
 use serenity::{constants::Opcode, model::gateway::GatewayIntents};
 use tokio::{
     sync::mpsc,
+    task::JoinSet,
     time::{Instant, sleep, sleep_until, timeout},
 };
 use weirgate_sdk::{AdapterError, Connection, Stop, backoff::Backoff};
@@ -19,8 +21,10 @@ use crate::{
     api::{Call, CallError, Trouble},
     channels::id,
     discord::Shared,
+    interaction, menu,
     places::Snowflake,
     position::Session,
+    receive::INTERACTION,
     socket::{Item, Socket},
 };
 
@@ -32,6 +36,8 @@ const HELLO_LIMIT: Duration = Duration::from_secs(15);
 const LONGEST_BEAT: Duration = Duration::from_secs(600);
 /// A session whose address cannot be reached so often is given up.
 const MAX_DIALS: u32 = 3;
+/// What is done at once beside reading; a further interaction is answered by a message.
+const MAX_BESIDE: usize = 64;
 /// The kind of what cannot be read.
 pub const UNREADABLE: &str = "unreadable frame";
 
@@ -88,7 +94,7 @@ fn failed(shared: &Shared, error: &CallError, pause: Duration) -> Result<Duratio
 /// # Errors
 /// What no reconnecting can mend.
 pub async fn run(
-    shared: &Shared,
+    shared: &Arc<Shared>,
     frames: mpsc::Sender<Frame>,
     resume: Option<Session>,
     stop: &Stop,
@@ -100,6 +106,7 @@ pub async fn run(
         backoff: Backoff::new(shared.settings.reconnect),
         begun: None,
         dials: 0,
+        beside: JoinSet::new(),
     };
     tokio::select! {
         biased;
@@ -110,7 +117,7 @@ pub async fn run(
 }
 
 struct Line<'a> {
-    shared: &'a Shared,
+    shared: &'a Arc<Shared>,
     frames: mpsc::Sender<Frame>,
     /// The session, and how far it was read.
     session: Option<Session>,
@@ -119,6 +126,8 @@ struct Line<'a> {
     begun: Option<Instant>,
     /// How often the session's address was not reached.
     dials: u32,
+    /// What is done beside reading: first signs, the menu.
+    beside: JoinSet<()>,
 }
 
 /// What an item of the connection asks for.
@@ -333,6 +342,7 @@ impl Line<'_> {
                     sequence: 0,
                 });
         }
+        self.answer(&kind, &data);
         if let Some((session, sequence)) = self.session.as_mut().zip(sequence) {
             session.sequence = sequence;
         }
@@ -343,6 +353,28 @@ impl Line<'_> {
             kind,
             data,
             session: self.session.clone(),
+        }
+    }
+
+    /// Begins what an event asks for that cannot wait until it is handed in.
+    fn answer(&mut self, kind: &str, data: &Value) {
+        while self.beside.try_join_next().is_some() {}
+        if self.beside.len() >= MAX_BESIDE {
+            return;
+        }
+        match kind {
+            INTERACTION => {
+                if let Some(sign) = interaction::acknowledge(self.shared, data) {
+                    self.beside.spawn(sign);
+                }
+            }
+            "READY" => {
+                if let Some(application) = id(&data["application"]["id"]) {
+                    self.beside
+                        .spawn(menu::offer(Arc::clone(self.shared), application));
+                }
+            }
+            _ => {}
         }
     }
 

@@ -2,11 +2,16 @@
 //!
 //! Owns the keys under `platforms.discord.accounts.<name>`, less `addressing`, which the gateway reads.
 
-use std::{collections::HashSet, time::Duration};
+use std::{
+    collections::{BTreeSet, HashSet},
+    time::Duration,
+};
 
 use reqwest::Url;
 pub use weirgate_sdk::settings::Secret;
 use weirgate_sdk::{Rates, settings::Fields};
+
+use crate::places::{Snowflake, number};
 
 /// Where the HTTP API is (Discord's documentation, API Reference).
 const API: &str = "https://discord.com/api/v10";
@@ -14,6 +19,9 @@ const API: &str = "https://discord.com/api/v10";
 pub const MAX_LENGTH: usize = 2_000;
 /// One session may be begun in so many seconds (`max_concurrency` of a bot that is not sharded).
 const IDENTIFY_PAUSE: Duration = Duration::from_secs(5);
+
+/// The most servers that are given a menu of their own.
+const MAX_COMMAND_SERVERS: usize = 50;
 
 /// How the first part of an answer in a server shows what it answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -42,6 +50,10 @@ pub struct Settings {
     pub call_timeout: Duration,
     /// How answers refer to messages.
     pub reply: Reply,
+    /// The gateway's commands are offered in the platform's menu.
+    pub slash_commands: bool,
+    /// The servers in which they are; everywhere if there are none here.
+    pub command_servers: BTreeSet<Snowflake>,
     /// The longest message, in code points.
     pub max_length: usize,
     /// How often the account sends.
@@ -62,6 +74,8 @@ impl Default for Settings {
             reconnect: Duration::from_secs(60),
             call_timeout: Duration::from_secs(15),
             reply: Reply::Quote,
+            slash_commands: true,
+            command_servers: BTreeSet::new(),
             max_length: MAX_LENGTH,
             // Fifty calls a second in all, of which some are for other things; about five messages in five seconds
             // into a channel.
@@ -96,6 +110,8 @@ impl Settings {
             reconnect: fields.seconds("reconnect", default.reconnect, 0.05..=3_600.0),
             call_timeout: fields.seconds("call_timeout", default.call_timeout, 1.0..=120.0),
             reply: fields.choice("reply", default.reply, &replies),
+            slash_commands: fields.bool("slash_commands", default.slash_commands),
+            command_servers: servers(fields),
             max_length: fields.usize("max_length", default.max_length, 64..=MAX_LENGTH),
             rates: limits(fields, default.rates),
             ignore: fields
@@ -165,6 +181,23 @@ fn address(text: &str) -> Result<(), &'static str> {
         return Err("what is secret belongs into token, not into the address");
     }
     Ok(())
+}
+
+/// The servers that have a menu of their own.
+fn servers(fields: &mut Fields<'_>) -> BTreeSet<Snowflake> {
+    let written: Vec<String> = fields
+        .list("command_servers")
+        .into_iter()
+        .filter_map(|id| id.id())
+        .collect();
+    let known: BTreeSet<Snowflake> = written.iter().filter_map(|id| number(id)).collect();
+    if known.len() > MAX_COMMAND_SERVERS || written.iter().any(|id| number(id).is_none()) {
+        let hint = "Developer Mode on, then right-click the server, Copy Server ID";
+        let what = "not a list of at most 50 ids of servers";
+        fields.invalid("command_servers", what, Some(hint));
+        return BTreeSet::new();
+    }
+    known
 }
 
 fn limits(fields: &mut Fields<'_>, default: Rates) -> Rates {

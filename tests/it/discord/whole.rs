@@ -155,3 +155,38 @@ async fn the_token_is_in_no_log_whatever_goes_wrong() {
         "the token was logged"
     );
 }
+
+#[tokio::test]
+async fn the_menu_and_typed_words_lead_to_the_same_command() {
+    let fake = FakeDiscord::start(TOKEN).await;
+    let (_model, gateway) = gateway(&fake, json!({})).await;
+    let menu = fake.menu(None, LIMIT).await.expect("a menu");
+    let of = |name: &str| menu.iter().find(|command| command["name"] == name);
+    assert_eq!(of("kick").expect("there")["options"][0]["type"], 6);
+    assert!(of("status").expect("there")["description_localizations"]["zh-CN"].is_string());
+    let pressed = fake.slash(CHANNEL, 7, "ping", &Value::Null, &Value::Null);
+    let pong = answer(&fake).await;
+    assert_eq!(
+        (&*pong.text, pong.interaction, pong.private),
+        ("pong", Some(pressed), false)
+    );
+    // Refused: nobody else reads it, and nobody sees "thinking" any more.
+    let whom = json!([{ "name": "user", "type": 6, "value": "8" }]);
+    let refused = fake.slash(CHANNEL, 7, "kick", &whom, &Value::Null);
+    let no = answer(&fake).await;
+    assert!(no.private && no.interaction == Some(refused), "{no:?}");
+    assert!(!fake.is_shown(refused));
+    // Whoever was told so just now is not told again, and no "thinking" is left.
+    for _ in 0..6 {
+        let pressed = fake.slash(CHANNEL, 7, "kick", &whom, &Value::Null);
+        assert!(fake.settled(pressed, LIMIT).await, "{}", gateway.log());
+        assert!(!fake.is_shown(pressed));
+    }
+    assert!(
+        fake.messages()
+            .iter()
+            .skip(1)
+            .all(|message| message.private)
+    );
+    assert_eq!(fake.violations(), Vec::<String>::new());
+}

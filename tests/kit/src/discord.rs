@@ -5,6 +5,7 @@
 //! refuses. Everything ends on drop.
 
 mod gateway;
+mod interact;
 mod rest;
 mod server;
 mod session;
@@ -53,6 +54,10 @@ pub struct Message {
     pub reply_to: Option<u64>,
     /// What it is known by when it comes again.
     pub nonce: String,
+    /// The interaction that it answers.
+    pub interaction: Option<u64>,
+    /// Only the person of that interaction sees it.
+    pub private: bool,
 }
 
 #[derive(Debug)]
@@ -73,6 +78,7 @@ struct State {
     /// What people and the bot said, in order.
     history: Vec<Value>,
     sent: Vec<Message>,
+    interactions: interact::Interactions,
     /// Where the bot showed that it is writing, in order.
     typing: Vec<u64>,
     /// Messages that tests have read.
@@ -228,6 +234,15 @@ impl FakeDiscord {
         let state = self.shared.state.lock();
         let of = state.calls.iter().filter(|(name, _)| name == call);
         of.map(|(_, said)| said.clone()).collect()
+    }
+
+    /// Waits until a kind of call was made so often; whether it was.
+    pub async fn called(&self, call: &str, times: usize, limit: Duration) -> bool {
+        let enough = |state: &mut State| {
+            let calls = state.calls.iter().filter(|(name, _)| name == call);
+            (calls.count() >= times).then_some(())
+        };
+        self.wait(limit, enough).await.is_some()
     }
 
     /// What the bot did that the platform forbids or punishes. Empty for a good bot.

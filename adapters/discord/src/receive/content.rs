@@ -34,13 +34,7 @@ pub struct Content {
 /// Reads what a message says.
 #[must_use]
 pub fn read(message: &Value, bot: Snowflake) -> Content {
-    let mut words = Words {
-        message,
-        bot,
-        segments: Vec::new(),
-        after_mention: false,
-        mentions_bot: false,
-    };
+    let mut words = Words::of(message, bot, false);
     if message::is_forward(message) {
         let snapshots = message["message_snapshots"].as_array();
         for snapshot in snapshots.into_iter().flatten().take(MAX_FORWARDED) {
@@ -61,11 +55,14 @@ pub fn read(message: &Value, bot: Snowflake) -> Content {
         }
     }
     words.segments.extend(kinds::beside_text(message));
-    words.text(message["content"].as_str().unwrap_or_default());
-    Content {
-        segments: words.segments,
-        mentions_bot: words.mentions_bot,
-    }
+    words.said()
+}
+
+/// Reads what was filled in behind a command. The platform names the people in fields of their own; a code in a field of
+/// words is the one that its own interface put there, and means whom it says.
+#[must_use]
+pub fn filled_in(message: &Value, bot: Snowflake) -> Content {
+    Words::of(message, bot, true).said()
 }
 
 /// A text that is cut at its codes.
@@ -75,9 +72,30 @@ struct Words<'a> {
     segments: Vec<Segment>,
     after_mention: bool,
     mentions_bot: bool,
+    /// A code means somebody although the platform does not name him beside the text.
+    anybody: bool,
 }
 
-impl Words<'_> {
+impl<'a> Words<'a> {
+    fn of(message: &'a Value, bot: Snowflake, anybody: bool) -> Self {
+        Self {
+            message,
+            bot,
+            segments: Vec::new(),
+            after_mention: false,
+            mentions_bot: false,
+            anybody,
+        }
+    }
+
+    fn said(mut self) -> Content {
+        self.text(self.message["content"].as_str().unwrap_or_default());
+        Content {
+            segments: self.segments,
+            mentions_bot: self.mentions_bot,
+        }
+    }
+
     fn quote(&mut self, from: &str, text: &str) {
         let text: String = clean(text).chars().take(MAX_QUOTE).collect();
         if text.trim().is_empty() {
@@ -146,7 +164,10 @@ impl Words<'_> {
     /// The name of somebody whom the platform says to be mentioned.
     fn mentioned(&self, user: Snowflake) -> Option<String> {
         let users = self.message["mentions"].as_array()?;
-        let found = users.iter().find(|known| id(&known["id"]) == Some(user))?;
+        let found = users.iter().find(|known| id(&known["id"]) == Some(user));
+        let Some(found) = found else {
+            return self.anybody.then(|| user.to_string());
+        };
         match found["member"]["nick"].as_str() {
             Some(nick) => Some(line(nick, 200)),
             None => Some(message::name(found)),

@@ -14,7 +14,7 @@ use super::{Receiver, Where, content, malformed, other};
 use crate::{channels::id, places::made_at};
 
 /// How long a message counts as known: twice as long as missed ones can be fetched.
-const DEDUPE_LIFETIME: Duration = Duration::from_secs(48 * 3_600);
+pub(super) const DEDUPE_LIFETIME: Duration = Duration::from_secs(48 * 3_600);
 /// Longest name of a person, in characters.
 const MAX_NAME: usize = 200;
 /// Kinds of messages that somebody wrote: plain, reply, the two of commands (Message Types).
@@ -78,7 +78,7 @@ impl Receiver<'_> {
     }
 
     /// Who sent a message; `None` if it does not say.
-    fn sender(&self, message: &Value) -> Option<Sender> {
+    pub(super) fn sender(&self, message: &Value) -> Option<Sender> {
         let author = &message["author"];
         let author_id = id(&author["id"])?;
         // What a command of an application answers has a webhook's number too, and an author all the same.

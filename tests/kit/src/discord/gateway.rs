@@ -14,7 +14,7 @@ use axum::{
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use super::{BOT, SERVER, Shared, State};
+use super::{BOT, SERVER, Shared, State, interact};
 
 /// Between two heartbeats, in milliseconds.
 const BEAT: u64 = 500;
@@ -140,7 +140,7 @@ fn identify(shared: &Shared, data: &Value) -> Result<Option<usize>, u16> {
     let ready = json!({
         "v": 10, "user": { "id": BOT.to_string(), "username": "weir", "bot": true }, "session_id": name,
         "resume_gateway_url": format!("ws://{}/gateway", shared.address),
-        "guilds": [{ "id": SERVER.to_string(), "unavailable": true }], "application": { "id": "1", "flags": 0 },
+        "guilds": [{ "id": SERVER.to_string(), "unavailable": true }], "application": { "id": interact::APPLICATION.to_string(), "flags": 0 },
     });
     state.session.push("READY", ready, None);
     let of = |kinds: &[u64]| {

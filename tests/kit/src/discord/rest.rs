@@ -16,7 +16,7 @@ use bytes::Bytes;
 use futures_util::stream;
 use serde_json::{Value, json};
 
-use super::{BOT, Message, Shared, State};
+use super::{BOT, Message, Shared, State, interact};
 
 /// The longest request, in bytes.
 const MAX_REQUEST: usize = 1024 * 1024;
@@ -72,9 +72,9 @@ impl Fault {
 }
 
 /// A refusal: status and body.
-type Refusal = (u16, Value);
+pub(super) type Refusal = (u16, Value);
 
-fn refusal(status: u16, code: u64, message: &str) -> Refusal {
+pub(super) fn refusal(status: u16, code: u64, message: &str) -> Refusal {
     (status, json!({ "message": message, "code": code }))
 }
 
@@ -140,6 +140,7 @@ enum Call {
     Messages(u64, u64, usize),
     Send(u64),
     Typing(u64),
+    Interact(interact::Call),
 }
 
 impl Call {
@@ -161,7 +162,7 @@ impl Call {
             }
             ("POST", ["channels", channel, "typing"]) => Some(Self::Typing(channel.parse().ok()?)),
             ("POST", ["channels", channel, "messages"]) => Some(Self::Send(channel.parse().ok()?)),
-            _ => None,
+            (method, parts) => interact::Call::read(method, parts).map(Self::Interact),
         }
     }
 
@@ -173,6 +174,7 @@ impl Call {
             Self::Messages(..) => "messages",
             Self::Send(_) => "send",
             Self::Typing(_) => "typing",
+            Self::Interact(call) => call.name(),
         }
     }
 }
@@ -230,6 +232,7 @@ impl State {
                 self.typing.push(channel);
                 Ok(Value::Null)
             }
+            Some(Call::Interact(call)) => self.interact(call, said),
         }
     }
 
@@ -258,12 +261,14 @@ impl State {
             text,
             reply_to,
             nonce,
+            interaction: None,
+            private: false,
         });
         Ok(message)
     }
 
     /// The text of a message that is as the documentation wants it. The platform cuts white space off at both ends.
-    fn checked(&mut self, said: &Value) -> Result<String, Refusal> {
+    pub(super) fn checked(&mut self, said: &Value) -> Result<String, Refusal> {
         let invalid = |field: &str, code: &str| {
             let errors = json!({ field: { "_errors": [{ "code": code, "message": "wrong" }] } });
             (
