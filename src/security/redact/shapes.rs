@@ -354,6 +354,8 @@ impl Stream {
         let mut matches = candidate.matches.clone();
         matches.sort_by_key(|(end, which)| (std::cmp::Reverse(*end), *which));
         for (end, which) in matches {
+            // Read by bytes, a match may end within a letter.
+            let end = floor(&self.held, end);
             if let Some(format) = shapes.formats.get(which)
                 && let Some(matched) = self.held.get(candidate.start..end)
                 && let Some(part) = format.judge(matched, self.held.as_bytes().get(end).copied())

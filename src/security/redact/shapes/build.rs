@@ -13,7 +13,7 @@ use regex_automata::{
     nfa::thompson,
     util::start,
 };
-use regex_syntax::hir::{Hir, HirKind, Look};
+use regex_syntax::hir::{Class, ClassBytes, ClassBytesRange, ClassUnicode, Hir, HirKind, Look};
 
 use super::{Shapes, formats, formats::Format};
 
@@ -50,7 +50,8 @@ impl Shapes {
     fn build(formats: Vec<Format>, endless: &[&String]) -> Result<Self, String> {
         let mut parsed = Vec::new();
         for format in &formats {
-            parsed.push(in_ascii(&parse(&format.regex)?));
+            let hir = in_ascii(&parse(&format.regex)?);
+            parsed.push(if format.by_bytes { by_bytes(&hir) } else { hir });
         }
         let nfa = thompson::Compiler::new()
             .configure(thompson::Config::new().nfa_size_limit(Some(16 << 20)))
@@ -123,6 +124,40 @@ fn in_ascii(hir: &Hir) -> Hir {
         HirKind::Alternation(parts) => Hir::alternation(all(parts)),
         HirKind::Empty | HirKind::Literal(_) | HirKind::Class(_) => hir.clone(),
     }
+}
+
+/// The expression with every class of "anything but" read byte by byte: a letter in UTF-8 takes a dozen states for
+/// each repetition, its bytes take one. A match may end within a letter then, and hold white space that is none in
+/// ASCII: [`Format::judge`] reads it again, exactly.
+fn by_bytes(hir: &Hir) -> Hir {
+    let all = |parts: &[Hir]| parts.iter().map(by_bytes).collect();
+    match hir.kind() {
+        HirKind::Class(Class::Unicode(class)) => Hir::class(narrow(class)),
+        HirKind::Repetition(repetition) => {
+            Hir::repetition(repetition.with(by_bytes(&repetition.sub)))
+        }
+        HirKind::Capture(capture) => by_bytes(&capture.sub),
+        HirKind::Concat(parts) => Hir::concat(all(parts)),
+        HirKind::Alternation(parts) => Hir::alternation(all(parts)),
+        HirKind::Empty | HirKind::Literal(_) | HirKind::Class(_) | HirKind::Look(_) => hir.clone(),
+    }
+}
+
+/// A class by bytes, if it holds nearly all that is not ASCII.
+fn narrow(class: &ClassUnicode) -> Class {
+    if class.ranges().last().map(|last| last.end()) != Some(char::MAX) {
+        return Class::Unicode(class.clone());
+    }
+    let ascii = class
+        .ranges()
+        .iter()
+        .filter(|range| range.start().is_ascii());
+    let ascii = ascii.filter_map(|range| {
+        let end = u8::try_from(range.end()).unwrap_or(0x7f).min(0x7f);
+        Some(ClassBytesRange::new(u8::try_from(range.start()).ok()?, end))
+    });
+    let letters = ClassBytesRange::new(0x80, 0xff);
+    Class::Bytes(ClassBytes::new(ascii.chain([letters])))
 }
 
 /// The bytes with which a match may begin, whatever stands before.

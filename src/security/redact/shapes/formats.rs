@@ -41,6 +41,8 @@ pub(super) struct Format {
     pub(super) until: Option<String>,
     /// It begins at a word's begin.
     pub(super) at_word: bool,
+    /// The automaton reads what is not ASCII byte by byte, and a match is read again.
+    pub(super) by_bytes: bool,
     /// Finds the part that is replaced, if that is not all of it.
     value: Option<Part>,
     check: Check,
@@ -51,16 +53,43 @@ pub(super) struct Format {
 #[derive(Debug)]
 struct Part {
     expression: String,
-    compiled: OnceLock<Option<Regex>>,
+    /// For all of a match.
+    whole: OnceLock<Option<Regex>>,
+    /// For the begin of one that is not all ASCII.
+    begin: OnceLock<Option<Regex>>,
+}
+
+/// Where a match ends, and what of it is replaced.
+struct Found {
+    end: usize,
+    value: std::ops::Range<usize>,
 }
 
 impl Part {
-    fn range(&self, matched: &str) -> Option<std::ops::Range<usize>> {
-        let compiled = self
-            .compiled
-            .get_or_init(|| Regex::new(&self.expression).ok());
-        let captures = compiled.as_ref()?.captures(matched)?;
-        Some(captures.get(1)?.range())
+    fn new(regex: &str) -> Self {
+        Self {
+            expression: format!("\\A(?:{regex})"),
+            whole: OnceLock::new(),
+            begin: OnceLock::new(),
+        }
+    }
+
+    fn find(&self, matched: &str) -> Option<Found> {
+        let whole = self
+            .whole
+            .get_or_init(|| Regex::new(&format!("{}\\z", self.expression)).ok());
+        let begin = || {
+            let begin = self.begin.get_or_init(|| Regex::new(&self.expression).ok());
+            begin.as_ref()?.captures(matched)
+        };
+        let captures = match whole.as_ref()?.captures(matched) {
+            None if !matched.is_ascii() => begin()?,
+            found => found?,
+        };
+        Some(Found {
+            end: captures.get(0)?.end(),
+            value: captures.get(1)?.range(),
+        })
     }
 }
 
@@ -121,16 +150,14 @@ impl Format {
             [] => written.body,
             markers => format!("(?:{}){}", markers.join("|"), written.body),
         };
-        let value = written.value.then(|| Part {
-            expression: format!("\\A(?:{regex})\\z"),
-            compiled: OnceLock::new(),
-        });
+        let value = written.value.then(|| Part::new(&regex));
         let more = match (&written.more, written.value) {
             (Some(more), _) => more.as_str(),
             (None, false) => MORE,
             (None, true) => "",
         };
         Ok(Self {
+            by_bytes: value.is_some(),
             value,
             regex,
             markers: written.marker,
@@ -149,6 +176,7 @@ impl Format {
             more: [false; 256],
             until: None,
             at_word: false,
+            by_bytes: false,
             value: None,
             check: Check::None,
         }
@@ -163,9 +191,13 @@ impl Format {
 
     /// The part of a match that is replaced; `None` if it is no match after all. `next` is what follows it.
     pub(super) fn judge(&self, matched: &str, next: Option<u8>) -> Option<std::ops::Range<usize>> {
-        let range = match &self.value {
-            Some(part) => part.range(matched)?,
-            None => 0..matched.len(),
+        let (range, next) = match &self.value {
+            Some(part) => {
+                let found = part.find(matched)?;
+                let within = matched.as_bytes().get(found.end).copied();
+                (found.value, within.or(next))
+            }
+            None => (0..matched.len(), next),
         };
         let value = matched.get(range.clone())?;
         let before = range

@@ -185,6 +185,29 @@ fn passwords_are_replaced_where_they_are_written_down() {
 }
 
 #[test]
+fn passwords_end_where_letters_beyond_ascii_end_them() {
+    // Read by bytes, what follows would belong to the value: wide white space, and letters up to its longest.
+    let prose = "之后的话".repeat(12);
+    check(
+        &format!("password: pa55word!x\u{3000}{prose}"),
+        &format!("password: [REDACTED]\u{3000}{prose}"),
+    );
+    check(
+        &format!("password = 'pä55wörd!ü'\u{a0}{prose}"),
+        &format!("password = '[REDACTED]'\u{a0}{prose}"),
+    );
+    for letters in ["é", "密", "🔑"] {
+        // Longer than any value in bytes, at every place within a letter.
+        for before in 0..4 {
+            let value = format!("{}9!{}", "a".repeat(before + 3), letters.repeat(40));
+            let text = format!("password: {value}");
+            let shown = known().redact(&text).into_owned();
+            assert!(shown.starts_with("password: [REDACTED]"), "{shown}");
+        }
+    }
+}
+
+#[test]
 fn prose_and_code_stay() {
     for text in [
         "The secret: patience. Token rings, key: C major, password policy: long.",
