@@ -9,6 +9,7 @@ pub mod core;
 mod error;
 mod keeper;
 pub mod log;
+mod mirror;
 mod overlay;
 pub mod reload;
 mod transcript;

@@ -179,6 +179,9 @@ pub trait Store: Send + Sync {
     /// cannot be undone, such as a send. Costs nothing.
     fn in_force(&self) -> bool;
 
+    /// Whether other processes may write it at the same time.
+    fn is_shared(&self) -> bool;
+
     /// A number that changes when another process has written: what was read before may have changed. It has
     /// changed before the `then` of an operation runs that came after such a write. Costs nothing.
     fn others(&self) -> u64;

@@ -91,6 +91,14 @@ ensure_promtool() {
     install prometheus
 }
 
+# Turns the clock of a gateway under test; the test that needs it says so.
+ensure_faketime() {
+    ! compgen -G '/usr/lib/*/faketime/libfaketimeMT.so.1' >/dev/null || return 0
+    can_install || return 0
+    say "installing libfaketime"
+    install faketime
+}
+
 # The image and the compose file are run with a real engine, where one is there or can be started.
 engine=
 start_engine() {
@@ -141,6 +149,7 @@ ensure_counterparts
 [ "$only_counterparts" = no ] || exit 0
 ensure_compiler
 ensure_postgres
+ensure_faketime
 ensure_rust
 
 say "cargo fmt"

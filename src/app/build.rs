@@ -12,6 +12,7 @@ use weirgate_sdk::{AccountName, ChatModels, Setup, Stop, Stopper, settings::Secr
 use super::{
     App, StartError, adapters,
     core::{Core, Live, Parts},
+    mirror::mirror,
     overlay,
     reload::{self, Engine, Reloader, Source},
     translate,
@@ -113,6 +114,10 @@ pub(super) async fn build(mut startup: Startup) -> Result<App, StartError> {
     let routes = Arc::new(Current::new(doors.router(&config, &accounts)));
     let (http_stop, http_signal) = Stopper::new();
     let mut tasks = JoinSet::new();
+    if store.is_shared() {
+        let mirrored = Arc::clone(&store);
+        tasks.spawn(mirror(mirrored, reloader.clone(), http_signal.clone()));
+    }
     let desk = operators_desk(store, redactor, clock, &core);
     open_socket(
         (&config, &source.environment),

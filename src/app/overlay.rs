@@ -8,8 +8,21 @@ use super::{StartError, build::Startup, log};
 use crate::{
     command::config::STORED,
     config::{load_again, overrides::Overrides, reload::keep_fixed},
-    store::{Place, Store},
+    store::{Place, Store, StoreError},
 };
+
+/// What is set at run time, as the store has it.
+///
+/// # Errors
+/// The store's.
+pub(super) async fn stored(store: &dyn Store) -> Result<Overrides, StoreError> {
+    let all = store.settings(Place::GATEWAY).await?;
+    let own = all.into_iter().filter_map(|(key, value)| {
+        let key = key.strip_prefix(STORED)?;
+        Some((key.to_owned(), value))
+    });
+    Ok(Overrides::new(own))
+}
 
 /// Lays what was set at run time over the configuration of a start; gives what holds of it.
 ///
@@ -19,12 +32,7 @@ pub(super) async fn lay(
     startup: &mut Startup,
     store: &Arc<dyn Store>,
 ) -> Result<Overrides, StartError> {
-    let stored = store.settings(Place::GATEWAY).await?;
-    let own = stored.into_iter().filter_map(|(key, value)| {
-        let key = key.strip_prefix(STORED)?;
-        Some((key.to_owned(), value))
-    });
-    let overrides = Overrides::new(own);
+    let overrides = stored(&**store).await?;
     if overrides.is_empty() {
         return Ok(overrides);
     }

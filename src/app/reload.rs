@@ -23,7 +23,7 @@ pub use report::Report;
 
 use crate::{
     command::configure::{Configure, Refused, Shown},
-    config::{CONFIG_FILE, Environment, KnownPlatform, watch::watch},
+    config::{CONFIG_FILE, Environment, KnownPlatform, overrides::Overrides, watch::watch},
     security::redact::Redactor,
 };
 
@@ -40,6 +40,8 @@ pub enum Cause {
     Admin,
     /// Somebody by /config.
     Command,
+    /// Another process on the same database.
+    OtherProcess,
 }
 
 /// Where the configuration comes from.
@@ -65,6 +67,8 @@ enum Ask {
     Show(String, oneshot::Sender<Vec<Shown>>),
     /// Set a key, or take it back.
     Set(String, Option<String>, oneshot::Sender<Result<(), Refused>>),
+    /// Put in place what another process has set.
+    Take(Overrides),
 }
 
 /// Asks for reloads. Cheap to clone.
@@ -89,6 +93,12 @@ impl Reloader {
         let (answer, answered) = oneshot::channel();
         self.asks.try_send(Ask::Reload(cause, answer)).ok()?;
         answered.await.ok()
+    }
+
+    /// Puts in place what is set at run time by now, if that is not what holds here.
+    pub(super) async fn take(&self, overrides: Overrides) {
+        // The engine is gone only when the gateway stops.
+        let _ = self.asks.send(Ask::Take(overrides)).await;
     }
 
     /// What must not get out with an answer.
@@ -166,6 +176,7 @@ async fn carry_out(mut engine: Engine, mut asks: Asks, stop: Stop) {
             Some(Ask::Set(key, value, answer)) => {
                 let _ = answer.send(engine.set(&key, value.as_deref()).await);
             }
+            Some(Ask::Take(overrides)) => engine.take(overrides).await,
         }
     }
 }

@@ -182,6 +182,10 @@ impl Store for PostgresStore {
         self.tenure.in_force()
     }
 
+    fn is_shared(&self) -> bool {
+        true
+    }
+
     fn others(&self) -> u64 {
         self.tenure.others()
     }

@@ -252,6 +252,10 @@ impl Store for SqliteStore {
         true
     }
 
+    fn is_shared(&self) -> bool {
+        false
+    }
+
     fn others(&self) -> u64 {
         0
     }

@@ -281,9 +281,14 @@ impl Gateway {
         }
     }
 
+    /// The number of the process.
+    pub fn process(&self) -> u32 {
+        self.child.as_ref().unwrap().id().expect("it runs")
+    }
+
     /// Sends a signal by its name.
     pub fn signal(&self, name: &str) {
-        let id = self.child.as_ref().unwrap().id().expect("it runs");
+        let id = self.process();
         // The shell's own kill is everywhere; the program is not.
         let done = std::process::Command::new("sh")
             .args(["-c", &format!("kill -{name} {id}")])

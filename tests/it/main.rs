@@ -29,6 +29,7 @@ mod secrets;
 mod security;
 mod several;
 mod simulation;
+mod soak;
 mod startup;
 mod store;
 mod telegram;

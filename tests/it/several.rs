@@ -206,6 +206,26 @@ async fn an_answer_that_one_process_makes_is_shown_to_a_visitor_at_the_other() {
 }
 
 #[tokio::test]
+async fn what_is_set_by_a_command_holds_in_every_process() {
+    let model = FakeModel::start().await;
+    let owners = json!({ "permissions": { "owners": { "qq": ["1"] } } });
+    let (mut first, second) = pair(&model, owners).await;
+    let fake = first.onebot().await;
+    fake.ask(1, "/config context.system_prompt be brief").await;
+    second.logged("changed: context.system_prompt").await;
+    assert!(
+        second.log().contains("cause=OtherProcess"),
+        "{}",
+        second.log()
+    );
+    // The other has the account now, and what was set there is in force.
+    assert_eq!(first.term().await.code(), Some(0));
+    assert!(fake.connection_is(true, LIMIT).await, "{}", second.log());
+    fake.ask(2, "hello").await;
+    assert!(model.requests()[0].body.to_string().contains("be brief"));
+}
+
+#[tokio::test]
 async fn tools_ask_the_running_gateway_and_leave_to_each_what_is_its_own() {
     let model = FakeModel::start().await;
     let (first, second) = pair(&model, json!({})).await;

@@ -146,6 +146,19 @@ impl Engine {
         }
     }
 
+    /// Puts in place what another process has set. What does not fit the file of this one is left out here, and said.
+    pub(super) async fn take(&mut self, overrides: Overrides) {
+        if overrides == self.parts.overrides {
+            return;
+        }
+        let report = self.apply(overrides.clone()).await;
+        report.log(Cause::OtherProcess);
+        match report {
+            Report::Refused { .. } => {}
+            Report::Applied { .. } | Report::Unchanged { .. } => self.parts.overrides = overrides,
+        }
+    }
+
     /// A key and those below it, as they are now.
     pub(super) fn show(&self, key: &str) -> Vec<Shown> {
         let written = self.parts.loaded.written.below(key);

@@ -299,6 +299,10 @@ impl Store for FaultyStore {
         self.inner.in_force()
     }
 
+    fn is_shared(&self) -> bool {
+        self.inner.is_shared()
+    }
+
     fn others(&self) -> u64 {
         self.inner.others()
     }
