@@ -26,7 +26,8 @@ pub use operate::{Action, FailedMessage, Operate, Operated, Page, ReplyFilter, S
 pub use place::Place;
 pub use record::{
     Accept, Accepted, Ambient, Audit, Begin, Body, Effect, End, EndState, Fate, Finish, History,
-    HistoryScope, NewReply, PendingReply, Receipt, ReceiptOutcome, Role, Shown, TurnState, Waiting,
+    HistoryScope, NewReply, PendingReply, Receipt, ReceiptOutcome, Role, Shown, ShownThread,
+    TurnState, Waiting,
 };
 pub use reply::{Part, ReplyBody};
 
@@ -269,6 +270,15 @@ pub trait Store: Send + Sync {
         &self,
         conversation: &ConversationKey,
     ) -> Result<Option<ThreadId>, StoreError>;
+
+    /// The threads of a conversation with messages that are shown from the store, the one that was written to
+    /// last first, at most `limit` of the 500 that were begun last. The thread in `conversation` itself does
+    /// not matter.
+    async fn threads(
+        &self,
+        conversation: &ConversationKey,
+        limit: usize,
+    ) -> Result<Vec<ShownThread>, StoreError>;
 
     /// Replies by state, with outbox ids above `after`, oldest first, at most `limit`. For an operator: it may
     /// look through all that retention has left.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use weirgate_sdk::{
-    ConversationKey, ThreadId, Transcript, TranscriptEntry,
+    ConversationKey, ThreadId, ThreadSummary, Transcript, TranscriptEntry,
     answer::{Block, Format},
 };
 
@@ -12,7 +12,7 @@ use crate::{
     inbound::body,
     outbound::{blocks::blocks, markdown},
     security::redact::Redactor,
-    store::{ReplyBody, Shown, Store},
+    store::{ReplyBody, Shown, ShownThread, Store},
     trace::turn_id,
 };
 
@@ -53,11 +53,36 @@ impl Transcript for StoredTranscript {
             .await
             .map_err(|error| error.to_string())
     }
+
+    async fn threads(
+        &self,
+        conversation: &ConversationKey,
+        limit: usize,
+    ) -> Result<Vec<ThreadSummary>, String> {
+        let rows = self.store.threads(conversation, limit.min(MOST)).await;
+        let rows = rows.map_err(|error| error.to_string())?;
+        Ok(rows.into_iter().map(summary).collect())
+    }
 }
 
 /// Shown in place of a body that cannot be read, so that a reader who counts the entries of a page does
 /// not take it for the last.
 const UNREADABLE: &str = "(无法显示 / cannot be shown)";
+
+fn summary(row: ShownThread) -> ThreadSummary {
+    let text = body::decode(&row.first)
+        .map_or_else(|| UNREADABLE.to_owned(), |body| body::text_for_model(&body));
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty());
+    ThreadSummary {
+        title: line
+            .unwrap_or_default()
+            .chars()
+            .take(ThreadSummary::TITLE)
+            .collect(),
+        thread: row.thread,
+        at: row.at,
+    }
+}
 
 fn entry(row: Shown, redactor: &Redactor) -> TranscriptEntry {
     let parts = if row.answer {

@@ -45,7 +45,7 @@ use self::{
 };
 use super::{
     FailedMessage, Fate, Held, History, HistoryScope, Page, PendingReply, Place, ReplyFilter,
-    Shown, Store, StoreError, StoredReply, Waiting, WaitingFilter, Wanted, Write,
+    Shown, ShownThread, Store, StoreError, StoredReply, Waiting, WaitingFilter, Wanted, Write,
     sqlite::outcome::settle,
 };
 
@@ -348,6 +348,18 @@ impl Store for PostgresStore {
         self.readers
             .ask(async {
                 question::newest_thread(&mut *self.readers.get().await?, conversation).await
+            })
+            .await
+    }
+
+    async fn threads(
+        &self,
+        conversation: &ConversationKey,
+        limit: usize,
+    ) -> Result<Vec<ShownThread>, StoreError> {
+        self.readers
+            .ask(async {
+                question::threads(&mut *self.readers.get().await?, conversation, limit).await
             })
             .await
     }

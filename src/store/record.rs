@@ -6,7 +6,8 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 use weirgate_sdk::{
-    ChatKind, ConversationKey, PlatformRole, ReplyContext, Segment, SenderKind, Timestamp, UserKey,
+    ChatKind, ConversationKey, PlatformRole, ReplyContext, Segment, SenderKind, ThreadId,
+    Timestamp, UserKey,
 };
 
 use super::Place;
@@ -401,6 +402,17 @@ pub struct Fate {
     pub answer: Option<&'static str>,
     /// The reason code of the answer.
     pub answer_reason: Option<String>,
+}
+
+/// One thread of a conversation that is shown from the store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShownThread {
+    /// The thread.
+    pub thread: ThreadId,
+    /// The first message of it that is left: [`Body`] as JSON.
+    pub first: Box<str>,
+    /// When its last message was accepted.
+    pub at: Timestamp,
 }
 
 /// One past message of a conversation that is shown from the store.

@@ -6,7 +6,8 @@
 use weirgate_sdk::ConversationKey;
 
 use super::{
-    FailedMessage, Fate, History, Page, PendingReply, Shown, StoredReply, Waiting, sqlite::code,
+    FailedMessage, Fate, History, Page, PendingReply, Shown, ShownThread, StoredReply, Waiting,
+    sqlite::code,
 };
 
 /// Rows that one statement of a slice goes through.
@@ -18,6 +19,34 @@ pub type Slice<T> = (Vec<T>, Option<i64>);
 /// A limit as SQL takes it.
 pub fn rows_of(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
+}
+
+/// Between which keys the threads of a conversation are: they begin with the key without a thread, which ends in a
+/// slash.
+pub fn thread_keys(conversation: &ConversationKey) -> (String, String) {
+    let from = ConversationKey {
+        thread: None,
+        ..conversation.clone()
+    }
+    .encode();
+    let to = format!("{}0", from.strip_suffix('/').unwrap_or(&from));
+    (from, to)
+}
+
+/// Of a thread: its key, the body of its first message, the time of its last.
+pub type ThreadRow = (String, String, i64);
+
+/// Threads, in the order of the rows.
+pub fn threads(rows: Vec<ThreadRow>) -> Vec<ShownThread> {
+    rows.into_iter()
+        .filter_map(|(key, first, at)| {
+            Some(ShownThread {
+                thread: ConversationKey::decode(&key)?.thread?,
+                first: first.into_boxed_str(),
+                at,
+            })
+        })
+        .collect()
 }
 
 /// A small number; the tables hold no other in its place.

@@ -45,8 +45,8 @@ use self::{
 };
 use super::{
     FailedMessage, Fate, Held, History, HistoryScope, LastStop, Page, PendingReply, Place,
-    ReplyFilter, Shown, Store, StoreError, StoredReply, Taken, Waiting, WaitingFilter, Wanted,
-    Write,
+    ReplyFilter, Shown, ShownThread, Store, StoreError, StoredReply, Taken, Waiting, WaitingFilter,
+    Wanted, Write,
 };
 
 /// How long [`Store::healthy`] waits for its write.
@@ -418,6 +418,18 @@ impl Store for SqliteStore {
         self.readers
             .ask(async {
                 question::newest_thread(&mut *self.readers.get().await?, conversation).await
+            })
+            .await
+    }
+
+    async fn threads(
+        &self,
+        conversation: &ConversationKey,
+        limit: usize,
+    ) -> Result<Vec<ShownThread>, StoreError> {
+        self.readers
+            .ask(async {
+                question::threads(&mut *self.readers.get().await?, conversation, limit).await
             })
             .await
     }

@@ -87,6 +87,22 @@ pub struct TranscriptEntry {
     pub pending: bool,
 }
 
+/// One thread of a conversation, for a list of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ThreadSummary {
+    /// The thread.
+    pub thread: ThreadId,
+    /// How the first message that is left begins: one line of at most [`ThreadSummary::TITLE`] characters.
+    pub title: String,
+    /// When a message was last accepted in it.
+    pub at: Timestamp,
+}
+
+impl ThreadSummary {
+    /// The longest title in characters.
+    pub const TITLE: usize = 80;
+}
+
 /// Past messages, read from the gateway's store.
 #[async_trait]
 pub trait Transcript: Send + Sync {
@@ -110,4 +126,15 @@ pub trait Transcript: Send + Sync {
         &self,
         conversation: &ConversationKey,
     ) -> Result<Option<ThreadId>, String>;
+
+    /// The threads of `conversation` (whose own thread is ignored) in which messages were accepted that are
+    /// still kept, at most `limit`, the one that was written to last first.
+    ///
+    /// # Errors
+    /// The store's error, for the operator.
+    async fn threads(
+        &self,
+        conversation: &ConversationKey,
+        limit: usize,
+    ) -> Result<Vec<ThreadSummary>, String>;
 }

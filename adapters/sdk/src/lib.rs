@@ -31,7 +31,9 @@ pub mod settings;
 pub mod stop;
 pub mod text;
 
-pub use ability::{Indicates, Preview, PreviewStart, Streams, Transcript, TranscriptEntry};
+pub use ability::{
+    Indicates, Preview, PreviewStart, Streams, ThreadSummary, Transcript, TranscriptEntry,
+};
 pub use adapter::{
     Adapter, ChatModels, Menu, MenuCommand, MenuLanguage, Outgoing, ReplyTarget, Sent, Setup, Whom,
 };

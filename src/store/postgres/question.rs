@@ -8,8 +8,8 @@ use weirgate_sdk::{AccountName, BotId, ConversationKey, Cursor, Platform, Thread
 
 use super::plan::clean;
 use crate::store::{
-    History, HistoryScope, PendingReply, Place, Shown, Waiting, WaitingFilter,
-    row::{self, HistoryRow, PendingRow, SLICE, ShownRow, Slice, WaitingRow, rows_of},
+    History, HistoryScope, PendingReply, Place, Shown, ShownThread, Waiting, WaitingFilter,
+    row::{self, HistoryRow, PendingRow, SLICE, ShownRow, Slice, ThreadRow, WaitingRow, rows_of},
     sqlite::code,
 };
 
@@ -291,12 +291,7 @@ pub async fn newest_thread(
     reader: &mut PgConnection,
     conversation: &ConversationKey,
 ) -> sqlx::Result<Option<ThreadId>> {
-    // The keys of the threads begin with the key without a thread, which ends in a slash.
-    let from = encoded(&ConversationKey {
-        thread: None,
-        ..conversation.clone()
-    });
-    let to = format!("{}0", from.strip_suffix('/').unwrap_or(&from));
+    let (from, to) = row::thread_keys(conversation);
     let row: Option<(String,)> = sqlx::query_as(
         "SELECT key FROM (
              SELECT id, key FROM conversation WHERE key > $1 AND key < $2 ORDER BY id DESC LIMIT $3) c
@@ -304,14 +299,41 @@ pub async fn newest_thread(
                   DESC, c.id DESC
          LIMIT 1",
     )
-    .bind(from)
-    .bind(to)
+    .bind(clean(&from))
+    .bind(clean(&to))
     .bind(THREADS)
     .fetch_optional(reader)
     .await?;
     Ok(row
         .and_then(|(key,)| ConversationKey::decode(&key))
         .and_then(|key| key.thread))
+}
+
+/// The threads with messages that are shown, the one that was written to last first.
+pub async fn threads(
+    reader: &mut PgConnection,
+    conversation: &ConversationKey,
+    limit: usize,
+) -> sqlx::Result<Vec<ShownThread>> {
+    let (from, to) = row::thread_keys(conversation);
+    let rows: Vec<ThreadRow> = sqlx::query_as(
+        "SELECT c.key, first.body, last.at FROM (
+             SELECT id, key,
+                    (SELECT min(i.id) FROM inbox i WHERE i.shown AND i.conversation = k.id) AS first,
+                    (SELECT max(i.id) FROM inbox i WHERE i.shown AND i.conversation = k.id) AS last
+             FROM (SELECT id, key FROM conversation WHERE key > $1 AND key < $2
+                   ORDER BY id DESC LIMIT $3) k) c
+         JOIN inbox first ON first.id = c.first
+         JOIN inbox last ON last.id = c.last
+         ORDER BY c.last DESC LIMIT $4",
+    )
+    .bind(clean(&from))
+    .bind(clean(&to))
+    .bind(THREADS)
+    .bind(rows_of(limit))
+    .fetch_all(reader)
+    .await?;
+    Ok(row::threads(rows))
 }
 
 /// How the [`crate::store::Body`] of a message with this platform id begins. Comparing the beginning needs no

@@ -8,8 +8,8 @@ use weirgate_sdk::{AccountName, BotId, ConversationKey, Cursor, Platform, Thread
 
 use super::code;
 use crate::store::{
-    History, HistoryScope, PendingReply, Place, Shown, Waiting, WaitingFilter,
-    row::{self, HistoryRow, PendingRow, SLICE, ShownRow, Slice, WaitingRow, rows_of},
+    History, HistoryScope, PendingReply, Place, Shown, ShownThread, Waiting, WaitingFilter,
+    row::{self, HistoryRow, PendingRow, SLICE, ShownRow, Slice, ThreadRow, WaitingRow, rows_of},
 };
 
 /// Threads of one conversation that are compared.
@@ -273,13 +273,7 @@ pub async fn newest_thread(
     reader: &mut SqliteConnection,
     conversation: &ConversationKey,
 ) -> sqlx::Result<Option<ThreadId>> {
-    // The keys of the threads begin with the key without a thread, which ends in a slash.
-    let from = ConversationKey {
-        thread: None,
-        ..conversation.clone()
-    }
-    .encode();
-    let to = format!("{}0", from.strip_suffix('/').unwrap_or(&from));
+    let (from, to) = row::thread_keys(conversation);
     let row: Option<(String,)> = sqlx::query_as(
         "SELECT key FROM (
              SELECT id, key FROM conversation WHERE key > ?1 AND key < ?2 ORDER BY id DESC LIMIT ?3) c
@@ -295,4 +289,31 @@ pub async fn newest_thread(
     Ok(row
         .and_then(|(key,)| ConversationKey::decode(&key))
         .and_then(|key| key.thread))
+}
+
+/// The threads with messages that are shown, the one that was written to last first.
+pub async fn threads(
+    reader: &mut SqliteConnection,
+    conversation: &ConversationKey,
+    limit: usize,
+) -> sqlx::Result<Vec<ShownThread>> {
+    let (from, to) = row::thread_keys(conversation);
+    let rows: Vec<ThreadRow> = sqlx::query_as(
+        "SELECT c.key, first.body, last.at FROM (
+             SELECT id, key,
+                    (SELECT min(i.id) FROM inbox i WHERE i.shown = 1 AND i.conversation = k.id) AS first,
+                    (SELECT max(i.id) FROM inbox i WHERE i.shown = 1 AND i.conversation = k.id) AS last
+             FROM (SELECT id, key FROM conversation WHERE key > ?1 AND key < ?2
+                   ORDER BY id DESC LIMIT ?3) k) c
+         JOIN inbox first ON first.id = c.first
+         JOIN inbox last ON last.id = c.last
+         ORDER BY c.last DESC LIMIT ?4",
+    )
+    .bind(from)
+    .bind(to)
+    .bind(THREADS)
+    .bind(rows_of(limit))
+    .fetch_all(reader)
+    .await?;
+    Ok(row::threads(rows))
 }

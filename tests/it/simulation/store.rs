@@ -15,8 +15,8 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use weirgate::store::{
     Accepted, FailedMessage, Fate, Held, History, HistoryScope, Page, PendingReply, Place, Receipt,
-    ReplyFilter, Shown, Store, StoreError, StoredReply, Then, Waiting, WaitingFilter, Wanted,
-    Write,
+    ReplyFilter, Shown, ShownThread, Store, StoreError, StoredReply, Then, Waiting, WaitingFilter,
+    Wanted, Write,
 };
 use weirgate_sdk::{AccountName, ConversationKey, Cursor, Platform, ThreadId, UserKey};
 
@@ -390,6 +390,14 @@ impl Store for FaultyStore {
         conversation: &ConversationKey,
     ) -> Result<Option<ThreadId>, StoreError> {
         self.inner.newest_thread(conversation).await
+    }
+
+    async fn threads(
+        &self,
+        conversation: &ConversationKey,
+        limit: usize,
+    ) -> Result<Vec<ShownThread>, StoreError> {
+        self.inner.threads(conversation, limit).await
     }
 
     async fn sent_lately(

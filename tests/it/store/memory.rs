@@ -330,6 +330,40 @@ async fn the_newest_thread_is_the_one_that_was_written_to_last(on: Engine) {
     assert_eq!(newest("d").await, None);
 }
 
+async fn threads_are_listed_with_their_first_words_the_last_written_first(on: Engine) {
+    let bed = Bed::new(on).await;
+    let in_thread = |name: &str, thread: &str| ConversationKey {
+        thread: Some(thread.into()),
+        ..conversation(name)
+    };
+    let said = [("c", "one"), ("c", "two"), ("c", "one"), ("c/2", "three")];
+    for (number, (name, thread)) in said.iter().enumerate() {
+        let at = NOW + i64::try_from(number).unwrap();
+        let mut message = shown(&format!("e{number}"), at);
+        message.conversation = in_thread(name, thread);
+        message.body = format!("body {number}").into();
+        bed.accept(vec![message]).await;
+    }
+    let store = bed.store();
+    let threads = |name: &'static str, limit| {
+        let (store, key) = (store.clone(), in_thread(name, "any"));
+        async move {
+            let found = store.threads(&key, limit).await.unwrap();
+            let told = found.into_iter();
+            told.map(|it| (it.thread.as_str().to_owned(), it.first.to_string(), it.at))
+                .collect::<Vec<_>>()
+        }
+    };
+    let (one, two) = (
+        ("one".to_owned(), "body 0".to_owned(), NOW + 2),
+        ("two".to_owned(), "body 1".to_owned(), NOW + 1),
+    );
+    assert_eq!(threads("c", 10).await, [one.clone(), two]);
+    assert_eq!(threads("c", 1).await, [one]);
+    assert_eq!(threads("c/2", 10).await.len(), 1);
+    assert_eq!(threads("d", 10).await, []);
+}
+
 suite!(
     history_is_the_newest_rows_oldest_first,
     a_reset_hides_what_was_before_in_its_scope_only,
@@ -340,4 +374,5 @@ suite!(
     a_conversation_is_shown_in_pages_that_part_no_message_from_its_answer,
     an_answer_to_merged_messages_comes_after_them,
     the_newest_thread_is_the_one_that_was_written_to_last,
+    threads_are_listed_with_their_first_words_the_last_written_first,
 );

@@ -10,7 +10,8 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 use weirgate_sdk::{
     AccountName, Batch, Connection, ConversationKey, Cursor, Event, InboundMessage, Ingress,
-    NotAccepted, Outcome, Platform, Receipt, ReceiptSlot, ThreadId, Transcript, TranscriptEntry,
+    NotAccepted, Outcome, Platform, Receipt, ReceiptSlot, ThreadId, ThreadSummary, Transcript,
+    TranscriptEntry,
 };
 
 /// Records what an adapter hands in.
@@ -281,5 +282,23 @@ impl Transcript for ScriptedTranscript {
         _conversation: &ConversationKey,
     ) -> Result<Option<ThreadId>, String> {
         Ok(self.newest_thread.clone())
+    }
+
+    async fn threads(
+        &self,
+        _conversation: &ConversationKey,
+        limit: usize,
+    ) -> Result<Vec<ThreadSummary>, String> {
+        let newest = self.newest_thread.iter().take(limit);
+        let last = self.entries.last();
+        Ok(newest
+            .filter_map(|thread| {
+                Some(ThreadSummary {
+                    thread: thread.clone(),
+                    title: format!("about {thread}"),
+                    at: last?.at,
+                })
+            })
+            .collect())
     }
 }
