@@ -99,6 +99,14 @@ ensure_faketime() {
     install faketime
 }
 
+# The widget is tried in a real browser; the tests that need it say so in the long run.
+ensure_browser() {
+    have chromedriver && return
+    can_install || { say "no chromium and chromedriver: web chat is not tried in a browser"; return 0; }
+    say "installing a browser"
+    install chromium chromium-driver fonts-noto-cjk
+}
+
 # The image and the compose file are run with a real engine, where one is there or can be started.
 engine=
 start_engine() {
@@ -150,6 +158,7 @@ ensure_counterparts
 ensure_compiler
 ensure_postgres
 ensure_faketime
+ensure_browser
 ensure_rust
 
 say "cargo fmt"

@@ -31,12 +31,15 @@ pub struct Account {
     pub adapter: Arc<dyn Adapter>,
     /// What the core has to know of it.
     pub rules: AccountRules,
-    /// Routes that it serves on the gateway's web server.
-    pub routes: Option<axum::Router>,
+    /// Routes that it serves on the gateway's web server, if it has any.
+    routes: Routes,
     /// What it was built from, to tell whether it has to be built anew.
     settings: Arc<dyn Any + Send + Sync>,
     origin: Option<String>,
 }
+
+/// The routes of an account, as the first of its platform or as another one.
+type Routes = Option<Arc<dyn Fn(bool) -> axum::Router + Send + Sync>>;
 
 /// The accounts of a configuration by platform and name.
 pub type Accounts = BTreeMap<(Platform, AccountName), Account>;
@@ -111,7 +114,7 @@ macro_rules! platforms {
                             None => {
                                 let origin = setup.public_origin.clone();
                                 let adapter = $krate::build(setup, settings.clone());
-                                let routes: fn(&_) -> Option<axum::Router> = $routes;
+                                let routes: fn(&_) -> Routes = $routes;
                                 let routes = routes(&adapter);
                                 Account::new(adapter, addressing, routes, settings, origin)
                             }
@@ -125,19 +128,45 @@ macro_rules! platforms {
     };
 }
 
-// One site only: two would be served at the same address.
 platforms! {
     "discord": weirgate_discord, accounts: MAX_ACCOUNTS,
         routes: |_| None,
         together: weirgate_discord::settings::conflicts;
     "qq": weirgate_qq, accounts: MAX_ACCOUNTS,
-        routes: |adapter: &Arc<weirgate_qq::Qq>| adapter.router(),
+        routes: |adapter: &Arc<weirgate_qq::Qq>| alike(adapter.router()),
         together: weirgate_qq::settings::conflicts;
     "telegram": weirgate_telegram, accounts: MAX_ACCOUNTS,
-        routes: |adapter: &Arc<weirgate_telegram::Telegram>| adapter.router(),
+        routes: |adapter: &Arc<weirgate_telegram::Telegram>| alike(adapter.router()),
         together: weirgate_telegram::settings::conflicts;
-    "webchat": weirgate_webchat, accounts: 1,
-        routes: |adapter: &Arc<weirgate_webchat::WebChat>| Some(adapter.router());
+    "webchat": weirgate_webchat, accounts: MAX_ACCOUNTS,
+        routes: |adapter: &Arc<weirgate_webchat::WebChat>| {
+            let adapter = Arc::clone(adapter);
+            Some(Arc::new(move |first| adapter.router(first)))
+        };
+}
+
+/// Routes that are the same for every account of a platform but for what is in them.
+fn alike(routes: Option<axum::Router>) -> Routes {
+    routes.map(
+        |routes| -> Arc<dyn Fn(bool) -> axum::Router + Send + Sync> {
+            Arc::new(move |_| routes.clone())
+        },
+    )
+}
+
+/// The routes of all accounts. Of a platform the account called `default` is the first, or else the one whose name
+/// comes first.
+#[must_use]
+pub fn routes(accounts: &Accounts) -> Vec<axum::Router> {
+    let first = |key: &(Platform, AccountName)| {
+        let of_platform = accounts.keys().filter(|it| it.0 == key.0);
+        let first = of_platform.min_by_key(|it| (it.1.as_str() != "default", it.1.clone()));
+        first == Some(key)
+    };
+    accounts
+        .iter()
+        .filter_map(|(key, account)| Some(account.routes.as_ref()?(first(key))))
+        .collect()
 }
 
 /// Of the starters the one that needs nothing but this program.
@@ -152,7 +181,7 @@ impl Account {
     fn new(
         adapter: Arc<dyn Adapter>,
         addressing: Addressing,
-        routes: Option<axum::Router>,
+        routes: Routes,
         settings: impl Any + Send + Sync,
         origin: Option<String>,
     ) -> Self {

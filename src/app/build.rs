@@ -258,10 +258,7 @@ impl Doors {
             direct: config.http.public_url.is_none(),
             reloader: self.reloader.clone(),
         };
-        let routes = accounts
-            .values()
-            .filter_map(|account| account.routes.clone());
-        http::router(own, routes.collect())
+        http::router(own, adapters::routes(accounts))
     }
 }
 

@@ -310,7 +310,7 @@ async fn site_at_any_port() -> (Arc<WebChat>, SocketAddr) {
     let chat = weirgate_webchat::build(setup("site"), weirgate_webchat::Settings::default());
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("binds");
     let address = listener.local_addr().expect("an address");
-    let router = chat.router();
+    let router = chat.router(true);
     tokio::spawn(async move { axum::serve(listener, router).await });
     (chat, address)
 }

@@ -44,7 +44,7 @@ impl Site {
         let gateway = RecordingIngress::new();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let router = chat.router();
+        let router = chat.router(true);
         tokio::spawn(async move { axum::serve(listener, router).await });
         let (stopper, stop) = Stopper::new();
         let (adapter, ingress) = (Arc::clone(&chat), Arc::clone(&gateway) as Arc<dyn Ingress>);

@@ -70,9 +70,10 @@ pub fn build(setup: Setup, mut settings: Settings) -> Arc<WebChat> {
 }
 
 impl WebChat {
-    /// The routes: `/`, `/chat.js`, `/chat.css`, `/icon.svg` and the socket `/chat`. They may be nested under a path.
-    pub fn router(self: &Arc<Self>) -> Router {
-        http::router(self)
+    /// The routes: the page, the socket and the settings of the site under its name. Of several sites the `first` also
+    /// has the widget's files, and the addresses that name no site.
+    pub fn router(self: &Arc<Self>, first: bool) -> Router {
+        http::router(self, first)
     }
 
     /// What a new socket needs; `None` if there is no place, or nobody to speak to.

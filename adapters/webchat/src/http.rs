@@ -1,13 +1,13 @@
-//! The routes: the page, its files, and the socket.
+//! The routes: the files, the page of the site, what the element asks of it, and the socket.
 //!
-//! Owns what is refused before the upgrade, and the headers that keep the page's rules: no inline
-//! script or style, no foreign source, no frame. It never reads a cookie, and no token is ever part of
-//! an address.
+//! Owns what is refused before the upgrade, and the headers that keep the rules: the page has no inline script or
+//! style, no foreign source, no frame; what belongs to a site is given to pages of that site alone. It never reads
+//! a cookie, so no other page can act in a visitor's name, and no token is ever part of an address.
 
-use std::sync::Arc;
+use std::{fmt::Write, sync::Arc};
 
 use axum::{
-    Router,
+    Json, Router,
     extract::{
         Request, State, WebSocketUpgrade,
         ws::{WebSocket, rejection::WebSocketUpgradeRejection},
@@ -17,9 +17,11 @@ use axum::{
     response::{IntoResponse, Response},
     routing::get,
 };
+use serde_json::{Value, json};
 
 use crate::{
     adapter::WebChat,
+    files::{File, files, page},
     origin::{check_host, check_origin},
     socket,
 };
@@ -30,65 +32,130 @@ const MAX_FRAME: usize = 128 * 1024;
 const WRITE_BUFFER: usize = 16 * 1024;
 const MAX_WRITE_BUFFER: usize = 4 * 1024 * 1024;
 
-const PAGE: &str = include_str!("page/index.html");
-const SCRIPT: &str = include_str!("page/chat.js");
-const STYLE: &str = include_str!("page/chat.css");
-const ICON: &str = include_str!("page/icon.svg");
-
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
                       connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'";
 
-/// The routes of a site.
-pub(crate) fn router(chat: &Arc<WebChat>) -> Router {
-    Router::new()
-        .route("/", get(|| file("text/html; charset=utf-8", PAGE)))
-        .route(
-            "/chat.js",
-            get(|| file("text/javascript; charset=utf-8", SCRIPT)),
-        )
-        .route("/chat.css", get(|| file("text/css; charset=utf-8", STYLE)))
-        .route("/icon.svg", get(|| file("image/svg+xml", ICON)))
-        .route("/chat", get(open))
-        .layer(from_fn_with_state(Arc::clone(chat), guard))
-        .with_state(Arc::clone(chat))
+/// The routes of a site: `/site/NAME`, `/ws/NAME` and `/api/chat/NAME`. The `first` site also has the files, and the
+/// addresses without a name.
+pub(crate) fn router(chat: &Arc<WebChat>, first: bool) -> Router {
+    let name = component(chat.account.as_str());
+    let page: Arc<File> = Arc::new(page(chat.account.as_str()));
+    let show = get(move |headers: HeaderMap| async move { page.answer(&headers) });
+    let (socket, about) = (get(open), get(about).options(preflight));
+    let mut routes = Router::new()
+        .route(&format!("/site/{name}"), show.clone())
+        .route(&format!("/ws/{name}"), socket.clone())
+        .route(&format!("/api/chat/{name}"), about);
+    if first {
+        routes = routes
+            .route("/", show)
+            .route("/ws", socket.clone())
+            .route("/chat", socket);
+    }
+    let guarded = from_fn_with_state(Arc::clone(chat), guard);
+    let mut routes = routes.layer(guarded).with_state(Arc::clone(chat));
+    if first {
+        for (path, file) in files() {
+            routes = routes.route(path, get(|headers: HeaderMap| shared(file, headers)));
+        }
+    }
+    routes
 }
 
-async fn file(kind: &'static str, text: &'static str) -> Response {
-    (
-        [
-            (header::CONTENT_TYPE, kind),
-            (header::CACHE_CONTROL, "no-cache"),
+/// A file that any page may load.
+async fn shared(file: &'static File, headers: HeaderMap) -> Response {
+    let mut response = file.answer(&headers);
+    put(
+        &mut response,
+        &[
+            (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
+            (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+            (
+                HeaderName::from_static("cross-origin-resource-policy"),
+                "cross-origin",
+            ),
+            // A drawing that is opened as a page can do nothing.
+            (header::CONTENT_SECURITY_POLICY, POLICY),
         ],
-        text,
-    )
-        .into_response()
+    );
+    response
 }
 
-/// Refuses foreign hosts and adds the headers.
+fn put(response: &mut Response, headers: &[(HeaderName, &'static str)]) {
+    for (name, value) in headers {
+        let value = HeaderValue::from_static(value);
+        response.headers_mut().insert(name.clone(), value);
+    }
+}
+
+/// Refuses foreign hosts, adds the headers, and lets pages of the site read the answer.
 async fn guard(State(chat): State<Arc<WebChat>>, request: Request, next: Next) -> Response {
-    let host = single(request.headers(), header::HOST);
+    let headers = request.headers();
+    let host = single(headers, header::HOST);
+    let origin = origin(headers).map(str::to_owned);
+    let allowed = check_origin(
+        origin.as_deref(),
+        host.unwrap_or_default(),
+        &chat.settings.origins,
+    );
     let mut response = match check_host(host, &chat.settings.hosts) {
         Ok(()) => next.run(request).await,
         Err(_) => refuse("this host is not served here"),
     };
+    put(
+        &mut response,
+        &[
+            (header::CONTENT_SECURITY_POLICY, POLICY),
+            (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+            (header::X_FRAME_OPTIONS, "DENY"),
+            (header::REFERRER_POLICY, "no-referrer"),
+            (
+                HeaderName::from_static("cross-origin-opener-policy"),
+                "same-origin",
+            ),
+            (
+                HeaderName::from_static("cross-origin-resource-policy"),
+                "same-origin",
+            ),
+        ],
+    );
     let headers = response.headers_mut();
-    for (name, value) in [
-        (header::CONTENT_SECURITY_POLICY, POLICY),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::X_FRAME_OPTIONS, "DENY"),
-        (header::REFERRER_POLICY, "no-referrer"),
-        (
-            HeaderName::from_static("cross-origin-opener-policy"),
-            "same-origin",
-        ),
-        (
-            HeaderName::from_static("cross-origin-resource-policy"),
-            "same-origin",
-        ),
-    ] {
-        headers.insert(name, HeaderValue::from_static(value));
+    headers.append(header::VARY, HeaderValue::from_static("origin"));
+    let origin = origin.and_then(|origin| HeaderValue::try_from(origin).ok());
+    if let (Ok(()), Some(origin)) = (allowed, origin) {
+        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     }
+    response
+}
+
+/// What the element has to know before anybody connects.
+async fn about(State(chat): State<Arc<WebChat>>) -> (HeaderMap, Json<Value>) {
+    let site = &chat.settings;
+    let mut headers = HeaderMap::new();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    let mut body = json!({
+        "title": site.title, "suggestions": site.suggestions, "maxMessage": site.max_message,
+    });
+    for (name, value) in [("greeting", &site.greeting), ("color", &site.color)] {
+        if !value.is_empty() {
+            body[name] = value.as_str().into();
+        }
+    }
+    (headers, Json(body))
+}
+
+/// What a browser asks before it lets a page of another origin send headers of its own. The guard adds for whom the
+/// answer is good.
+async fn preflight() -> Response {
+    let mut response = StatusCode::NO_CONTENT.into_response();
+    put(
+        &mut response,
+        &[
+            (header::ACCESS_CONTROL_ALLOW_METHODS, "GET"),
+            (header::ACCESS_CONTROL_MAX_AGE, "600"),
+        ],
+    );
     response
 }
 
@@ -103,12 +170,7 @@ async fn open(
         return refuse("no parameters here: a token belongs into the first frame");
     }
     let host = single(&headers, header::HOST).unwrap_or_default();
-    let origin = match headers.get_all(header::ORIGIN).iter().count() {
-        0 => None,
-        // A second or unreadable header is as bad as a foreign one.
-        _ => Some(single(&headers, header::ORIGIN).unwrap_or("null")),
-    };
-    if check_origin(origin, host, &chat.settings.origins).is_err() {
+    if check_origin(origin(&headers), host, &chat.settings.origins).is_err() {
         return refuse("this origin may not open the socket");
     }
     let upgrade = match upgrade {
@@ -132,6 +194,12 @@ async fn open(
         .on_upgrade(move |socket: WebSocket| socket::serve(chat, link, socket))
 }
 
+/// Where a request comes from, if it says so. A second or unreadable header is as bad as a foreign one.
+fn origin(headers: &HeaderMap) -> Option<&str> {
+    let named = headers.contains_key(header::ORIGIN);
+    named.then(|| single(headers, header::ORIGIN).unwrap_or("null"))
+}
+
 /// The value of a header that stands there exactly once.
 fn single(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
     let mut values = headers.get_all(name).iter();
@@ -145,4 +213,29 @@ fn single(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
 
 fn refuse(reason: &'static str) -> Response {
     (StatusCode::FORBIDDEN, reason).into_response()
+}
+
+/// A name as one part of a path, as `encodeURIComponent` in a browser writes it.
+fn component(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-_.!~*'()".contains(&byte) {
+            out.push(byte.into());
+        } else {
+            // Writing into a string cannot fail.
+            let _ = write!(out, "%{byte:02X}");
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_written_as_browsers_write_them() {
+        assert_eq!(component("shop-1.a_b"), "shop-1.a_b");
+        assert_eq!(component("店 {x}/*"), "%E5%BA%97%20%7Bx%7D%2F*");
+    }
 }

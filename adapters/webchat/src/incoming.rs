@@ -36,6 +36,8 @@ pub(crate) enum Request {
         /// At most so many.
         limit: usize,
     },
+    /// Asks for the visitor's conversations.
+    Sessions,
     /// Asks for a sign of life.
     Ping,
 }
@@ -126,6 +128,7 @@ fn read_line(line: &str, max_message: usize, message: &mut Option<String>) -> Re
         "stop" => Request::Stop,
         "system" => Request::System(act(&fields)?),
         "history" => history(&fields)?,
+        "sessions" => Request::Sessions,
         "ping" => Request::Ping,
         "setting" | "chat" => return Err(Code::NotAvailable),
         _ => return Err(Code::UnknownType),

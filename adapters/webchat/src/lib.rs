@@ -1,12 +1,13 @@
 //! Web chat: a page and a WebSocket protocol in front of the gateway.
 //!
 //! One account is one site. [`build`] makes its adapter, [`WebChat::router`] the routes that the
-//! gateway's HTTP server mounts; `docs/webchat-protocol.md` is the protocol. This crate never listens
+//! gateway's HTTP server mounts; `docs/protocol.md` is the protocol. This crate never listens
 //! by itself, trusts an id that a client made up, or turns text into markup anywhere but in `format`.
 
 mod adapter;
 mod arrival;
 mod draft;
+mod files;
 mod format;
 mod history;
 mod http;

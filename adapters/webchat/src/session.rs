@@ -147,7 +147,10 @@ impl Session {
             Ok(line) => line,
             Err(Fault { code, message }) => return self.unreadable(code, message.as_deref()).await,
         };
-        if matches!(request, Request::Hello(_) | Request::History { .. }) {
+        if matches!(
+            request,
+            Request::Hello(_) | Request::History { .. } | Request::Sessions
+        ) {
             // Each brings a page; several in one frame must not pile up.
             self.outlet.room().await;
         }
@@ -167,6 +170,7 @@ impl Session {
             Request::History { before, limit } => {
                 self.history(&visitor, &session, before, limit).await;
             }
+            Request::Sessions => self.sessions(&visitor).await,
             Request::Ping => self.say(direct("pong", None, Map::new())),
         }
     }

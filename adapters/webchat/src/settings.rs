@@ -8,11 +8,23 @@ use weirgate_sdk::{Rates, settings::Fields};
 
 use crate::origin::{normal_origin, served_host};
 
+/// Longest texts in characters, and the most suggested questions.
+const MAX_TITLE: usize = 100;
+const MAX_GREETING: usize = 1_000;
+const MAX_SUGGESTION: usize = 200;
+const MAX_SUGGESTIONS: usize = 8;
+
 /// What one site is like.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     /// Shown at the top of the page.
     pub title: String,
+    /// Shown in an empty conversation; empty is the element's own words.
+    pub greeting: String,
+    /// Questions that a visitor can ask with one press.
+    pub suggestions: Vec<String>,
+    /// The colour of buttons and of the visitor's messages, as CSS has it; empty is the element's own.
+    pub color: String,
     /// Origins beside the server's own from which a page may open the socket, such as
     /// `https://www.example.com`; compared exactly.
     pub origins: Vec<String>,
@@ -59,6 +71,9 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             title: "Weirgate".to_owned(),
+            greeting: String::new(),
+            suggestions: vec![],
+            color: String::new(),
             origins: vec![],
             hosts: vec![],
             max_message: 8_000,
@@ -74,11 +89,10 @@ impl Settings {
     /// Reads the keys of an account. The caller finishes the fields.
     pub fn read(fields: &mut Fields) -> Self {
         let base = Self::default();
-        let title = fields
-            .text("title", &base.title)
-            .chars()
-            .take(100)
-            .collect();
+        let title = short(&fields.text("title", &base.title), MAX_TITLE);
+        let greeting = fields.optional_text("greeting").unwrap_or_default();
+        let suggestions = fields.texts("suggestions", MAX_SUGGESTIONS);
+        let color = color(fields);
         let mut origins = vec![];
         for setting in fields.list("origins") {
             match setting.word().map(normal_origin) {
@@ -103,6 +117,12 @@ impl Settings {
         }
         Self {
             title,
+            greeting: short(&greeting, MAX_GREETING),
+            suggestions: suggestions
+                .iter()
+                .map(|it| short(it, MAX_SUGGESTION))
+                .collect(),
+            color,
             origins,
             hosts,
             // Ten thousand characters fit into one frame of 128 KiB however they are escaped: at most
@@ -136,6 +156,29 @@ impl Settings {
         }
         self
     }
+}
+
+/// The beginning of a text, in characters.
+fn short(text: &str, most: usize) -> String {
+    text.chars().take(most).collect()
+}
+
+/// `color`: it goes into a style sheet, so only what can be nothing but a colour is taken.
+fn color(fields: &mut Fields) -> String {
+    let Some(setting) = fields.get("color") else {
+        return String::new();
+    };
+    let Some(color) = setting.text().map(str::trim) else {
+        return String::new();
+    };
+    let digits = color.strip_prefix('#').map(|digits| {
+        matches!(digits.len(), 3 | 6) && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+    });
+    if !color.is_empty() && digits != Some(true) {
+        setting.invalid("not a colour", Some("write it as #1f5fd6"));
+        return String::new();
+    }
+    color.to_owned()
 }
 
 /// `limits`: sends a second and bursts, for the whole site and for one conversation.

@@ -2,6 +2,7 @@
 
 use std::{net::SocketAddr, time::Duration};
 
+use serde_json::json;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -10,7 +11,7 @@ use weirgate_sdk::{Adapter, SendError};
 use weirgate_testkit::webchat::WebChatClient;
 use weirgate_webchat::Settings;
 
-use super::{Site, WAIT, outgoing};
+use super::{Site, WAIT, outgoing, past};
 
 /// The status line and the headers of a plain request.
 async fn get(address: SocketAddr, path: &str, host: &str) -> String {
@@ -25,15 +26,17 @@ async fn get(address: SocketAddr, path: &str, host: &str) -> String {
 #[tokio::test]
 async fn the_page_comes_with_strict_headers_and_without_anything_inline() {
     let site = Site::new().await;
-    for path in ["/", "/chat.js", "/chat.css"] {
+    for path in [
+        "/",
+        "/site/site",
+        "/widget.js",
+        "/widget/element.js",
+        "/page.css",
+        "/icon.svg",
+    ] {
         let answer = get(site.address, path, "localhost").await;
-        assert!(answer.starts_with("http/1.1 200"), "{answer}");
-        for header in [
-            "default-src 'none'",
-            "frame-ancestors 'none'",
-            "nosniff",
-            "no-referrer",
-        ] {
+        assert!(answer.starts_with("http/1.1 200"), "{path}: {answer}");
+        for header in ["default-src 'none'", "frame-ancestors 'none'", "nosniff"] {
             assert!(answer.contains(header), "{path} lacks {header}");
         }
         assert!(!answer.contains("unsafe-"));
@@ -41,13 +44,47 @@ async fn the_page_comes_with_strict_headers_and_without_anything_inline() {
     let page = get(site.address, "/", "localhost").await;
     assert!(!page.contains("<style") && !page.contains("style=") && !page.contains(" onload="));
     assert!(!page.contains("<script>"), "no inline script");
-    // What changes all the time is not part of what a screen reader reads out.
-    let log = page.find("id=\"log\"").unwrap();
-    let end = log + page[log..].find("</div>").unwrap();
-    assert!(page.find("id=\"thinking\"").unwrap() > end);
-    assert!(page.contains("aria-describedby=\"hint\""));
-    let rebound = get(site.address, "/", "evil.example").await;
-    assert!(rebound.starts_with("http/1.1 403"), "{rebound}");
+    assert!(page.contains("site=\"site\""), "{page}");
+    for path in ["/", "/api/chat/site", "/ws/site"] {
+        let rebound = get(site.address, path, "evil.example").await;
+        assert!(rebound.starts_with("http/1.1 403"), "{rebound}");
+    }
+}
+
+#[tokio::test]
+async fn only_pages_of_the_site_read_what_belongs_to_it() {
+    let settings = Settings {
+        origins: vec!["https://www.example.com".into()],
+        greeting: "Hi".into(),
+        ..Settings::default()
+    };
+    let site = Site::with(settings).await;
+    for (origin, allowed) in [
+        ("https://www.example.com", true),
+        ("https://evil.example", false),
+        ("null", false),
+        ("https://www.example.com.evil.example", false),
+    ] {
+        let host = format!("localhost\r\nOrigin: {origin}");
+        let answer = get(site.address, "/api/chat/site", &host).await;
+        let given = answer.contains(&format!("access-control-allow-origin: {origin}\r\n"));
+        assert_eq!(given, allowed, "{origin}: {answer}");
+        assert!(answer.contains("vary: origin"), "{answer}");
+        assert!(!answer.contains("allow-credentials"), "{answer}");
+    }
+    let about = get(site.address, "/api/chat/site", "localhost").await;
+    assert!(
+        about.ends_with(
+            r#"{"greeting":"hi","maxmessage":8000,"suggestions":[],"title":"weirgate"}"#
+        ),
+        "{about}"
+    );
+    // The widget itself is the same for everybody.
+    let widget = get(site.address, "/widget.js", "localhost").await;
+    assert!(
+        widget.contains("access-control-allow-origin: *"),
+        "{widget}"
+    );
 }
 
 #[tokio::test]
@@ -202,5 +239,18 @@ async fn a_stop_closes_the_sockets_and_sends_fail_afterwards() {
     assert_eq!(
         WebChatClient::open(site.address, &[]).await.err(),
         Some(503)
+    );
+}
+
+#[tokio::test]
+async fn a_visitor_lists_his_conversations() {
+    let site = Site::new().await;
+    site.gateway
+        .set_transcript(vec![past(3, Some("m1"), "x", false)], Some("c-1".into()));
+    let mut client = site.visitor().await;
+    client.send(json!({ "type": "sessions" })).await;
+    assert_eq!(
+        client.next_of("sessions").await["sessions"],
+        json!([{ "sessionId": "c-1", "title": "about c-1", "at": 1 }])
     );
 }

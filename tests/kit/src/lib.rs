@@ -9,6 +9,7 @@
     reason = "in a test kit a broken assumption is a failed test"
 )]
 
+pub mod browser;
 pub mod clock;
 pub mod contract;
 pub mod discord;

@@ -9,11 +9,12 @@ use weirgate_sdk::{
     Sender, SenderKind, Timestamp, UserKey, Via,
 };
 
-use super::Session;
+use super::{STORE_WAIT, Session};
 use crate::{
     PLATFORM,
     format::own_words,
     history,
+    hub::FIRST_SESSION,
     incoming::Act,
     outgoing::{direct, object},
     submit::{Step, Submission},
@@ -23,6 +24,8 @@ use crate::{
 
 /// How long the receipts of a closed socket are waited for.
 const RECEIPT_WAIT: Duration = Duration::from_secs(30);
+/// Most conversations in a list.
+const MAX_LISTED: usize = 100;
 /// How long a client may send a message again, in seconds.
 const DEDUPE_LIFETIME: u64 = 48 * 3_600;
 
@@ -199,6 +202,30 @@ impl Session {
             body.insert("before".into(), before.into());
         }
         self.say(direct("history", Some(session), body));
+    }
+
+    /// The visitor's conversations, the one that he wrote in last first.
+    pub(super) async fn sessions(&self, visitor: &Visitor) {
+        let transcript = self.ingress.transcript();
+        let key = self.key(visitor, FIRST_SESSION);
+        let found = timeout(STORE_WAIT, transcript.threads(&key, MAX_LISTED)).await;
+        let threads = match found {
+            Ok(Ok(threads)) => threads,
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "conversations cannot be listed");
+                return self.fault(Code::HistoryUnavailable, None, None);
+            }
+            Err(_) => return self.fault(Code::HistoryUnavailable, None, None),
+        };
+        let sessions: Vec<Value> = threads
+            .iter()
+            .map(|it| json!({ "sessionId": it.thread.as_str(), "title": it.title, "at": it.at }))
+            .collect();
+        self.say(direct(
+            "sessions",
+            None,
+            object(json!({ "sessions": sessions })),
+        ));
     }
 
     fn sender(&self, visitor: &Visitor) -> Sender {
