@@ -18,6 +18,7 @@ use crate::{
     error::{AdapterError, SendError},
     id::{AccountName, ConversationKey, MessageId, Platform, UserKey},
     ingress::Ingress,
+    media::Downloads,
     message::ReplyContext,
     moderation::{Leaves, Moderates},
     stop::Stop,
@@ -229,6 +230,11 @@ pub trait Adapter: Send + Sync + 'static {
 
     /// Shows that an answer is being written, if the platform can.
     fn indicates(&self) -> Option<&dyn Indicates> {
+        None
+    }
+
+    /// Fetches the files of messages, if the platform keeps them.
+    fn downloads(&self) -> Option<&dyn Downloads> {
         None
     }
 
