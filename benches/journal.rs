@@ -32,6 +32,7 @@ async fn store(folder: &tempfile::TempDir) -> Arc<dyn Store> {
             outbox: keep,
             history: keep,
             audit: keep,
+            media: keep,
         },
         readers: 1,
         now: || NOW,

@@ -7,6 +7,7 @@
 pub mod config;
 pub mod failpoint;
 mod lease;
+mod media;
 mod operate;
 mod place;
 pub mod postgres;
@@ -22,6 +23,7 @@ use async_trait::async_trait;
 use weirgate_sdk::{AccountName, ConversationKey, Cursor, Platform, ThreadId, UserKey};
 
 pub use lease::{Held, Taken, Wanted};
+pub use media::{MediaChange, MediaQuestion, MediaRow, kind_name};
 pub use operate::{Action, FailedMessage, Operate, Operated, Page, ReplyFilter, StoredReply};
 pub use place::Place;
 pub use record::{
@@ -104,6 +106,8 @@ pub enum Write {
     Ambient(Box<Ambient>, Then<()>),
     /// An operator takes something up again or settles it; tells what became of it.
     Operate(Box<Operate>, Then<Operated>),
+    /// A file of the media store is kept or goes.
+    Media(Box<MediaChange>, Then<()>),
 }
 
 impl std::fmt::Debug for Write {
@@ -126,6 +130,7 @@ impl Write {
             Self::Amend { .. } => "amend",
             Self::Ambient(..) => "ambient",
             Self::Operate(..) => "operate",
+            Self::Media(..) => "media",
         }
     }
 }
@@ -296,6 +301,9 @@ pub trait Store: Send + Sync {
         after: i64,
         limit: usize,
     ) -> Result<Page<FailedMessage>, StoreError>;
+
+    /// Rows about files in the media store.
+    async fn media(&self, question: MediaQuestion) -> Result<Vec<MediaRow>, StoreError>;
 
     /// A key that stays the same as long as the store does, made at its creation.
     async fn secret(&self) -> Result<[u8; 32], StoreError>;

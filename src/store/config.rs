@@ -52,6 +52,8 @@ pub struct Retention {
     pub history: Duration,
     /// The audit log.
     pub audit: Duration,
+    /// Files that people sent.
+    pub media: Duration,
 }
 
 impl Default for Storage {
@@ -71,6 +73,7 @@ impl Default for Retention {
             outbox: days(7),
             history: days(90),
             audit: days(365),
+            media: days(30),
         }
     }
 }
@@ -255,11 +258,8 @@ impl Retention {
             outbox: days("outbox", default.outbox),
             history: days("history", default.history),
             audit: days("audit", default.audit),
+            media: days("media", default.media),
         };
-        fields.refused(
-            "media",
-            "is not available in this version: no media are stored",
-        );
         fields.finish();
         read
     }

@@ -9,6 +9,7 @@ mod fate;
 pub(super) mod import;
 mod lease;
 mod listing;
+mod media;
 mod migrate;
 mod names;
 mod operate;
@@ -44,9 +45,9 @@ use self::{
     thread::{Job, Thread},
 };
 use super::{
-    FailedMessage, Fate, Held, History, HistoryScope, Page, PendingReply, Place, ReplyFilter,
-    Shown, ShownThread, Store, StoreError, StoredReply, Waiting, WaitingFilter, Wanted, Write,
-    sqlite::outcome::settle,
+    FailedMessage, Fate, Held, History, HistoryScope, MediaQuestion, MediaRow, Page, PendingReply,
+    Place, ReplyFilter, Shown, ShownThread, Store, StoreError, StoredReply, Waiting, WaitingFilter,
+    Wanted, Write, sqlite::outcome::settle,
 };
 
 /// How long [`Store::healthy`] waits for its write.
@@ -386,6 +387,12 @@ impl Store for PostgresStore {
             .ask(async {
                 listing::failed_messages(&mut *self.readers.get().await?, after, limit).await
             })
+            .await
+    }
+
+    async fn media(&self, question: MediaQuestion) -> Result<Vec<MediaRow>, StoreError> {
+        self.readers
+            .ask(async { media::rows(&mut *self.readers.get().await?, &question).await })
             .await
     }
 

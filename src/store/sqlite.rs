@@ -11,6 +11,7 @@ mod fate;
 mod folder;
 mod ids;
 mod listing;
+mod media;
 mod migrate;
 mod names;
 pub(super) mod operate;
@@ -44,9 +45,9 @@ use self::{
     writer::{Shared, Writer},
 };
 use super::{
-    FailedMessage, Fate, Held, History, HistoryScope, LastStop, Page, PendingReply, Place,
-    ReplyFilter, Shown, ShownThread, Store, StoreError, StoredReply, Taken, Waiting, WaitingFilter,
-    Wanted, Write,
+    FailedMessage, Fate, Held, History, HistoryScope, LastStop, MediaQuestion, MediaRow, Page,
+    PendingReply, Place, ReplyFilter, Shown, ShownThread, Store, StoreError, StoredReply, Taken,
+    Waiting, WaitingFilter, Wanted, Write,
 };
 
 /// How long [`Store::healthy`] waits for its write.
@@ -456,6 +457,12 @@ impl Store for SqliteStore {
             .ask(async {
                 listing::failed_messages(&mut *self.readers.get().await?, after, limit).await
             })
+            .await
+    }
+
+    async fn media(&self, question: MediaQuestion) -> Result<Vec<MediaRow>, StoreError> {
+        self.readers
+            .ask(async { media::rows(&mut *self.readers.get().await?, &question).await })
             .await
     }
 

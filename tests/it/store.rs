@@ -7,6 +7,7 @@
 mod encrypted;
 mod journal;
 mod leases;
+mod media;
 mod memory;
 mod model;
 mod operate;
@@ -62,6 +63,7 @@ const RETENTION: Retention = Retention {
     outbox: Duration::from_hours(24),
     history: Duration::from_hours(30 * 24),
     audit: Duration::from_hours(90 * 24),
+    media: Duration::from_hours(90 * 24),
 };
 
 impl Bed {

@@ -13,7 +13,7 @@ use sqlx::{
 use super::{OpenError, connect::Address};
 
 /// The migrations: version, name, SQL.
-const MIGRATIONS: [(i64, &str, &str); 2] = [
+const MIGRATIONS: [(i64, &str, &str); 3] = [
     (
         1,
         "journal",
@@ -23,6 +23,11 @@ const MIGRATIONS: [(i64, &str, &str); 2] = [
         2,
         "leases",
         include_str!("../../../migrations/postgres/0002_leases.sql"),
+    ),
+    (
+        5,
+        "media",
+        include_str!("../../../migrations/postgres/0005_media.sql"),
     ),
 ];
 

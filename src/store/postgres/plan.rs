@@ -124,7 +124,11 @@ pub fn ids(write: &Write) -> usize {
         Write::Ambient(..) => 1,
         // Counted when it is known what there is to do.
         Write::Operate(..) => 0,
-        Write::Begin(..) | Write::Intent { .. } | Write::Receipt(..) | Write::Amend { .. } => 0,
+        Write::Begin(..)
+        | Write::Intent { .. }
+        | Write::Receipt(..)
+        | Write::Amend { .. }
+        | Write::Media(..) => 0,
     }
 }
 
@@ -221,7 +225,7 @@ impl<'a, 'n> Planner<'a, 'n> {
                 Some(Outcome::Unit)
             }
             // Never part of a batch.
-            Write::Operate(..) => None,
+            Write::Operate(..) | Write::Media(..) => None,
         }
     }
 

@@ -129,17 +129,18 @@ impl Queue {
     }
 
     /// The first operation with those that came meanwhile, up to a commit's bounds or a job of another
-    /// kind, which stays for later. An operator's action is a commit by itself.
+    /// kind, which stays for later. An operator's action is a commit by itself, and so is a
+    /// change of the media.
     fn gather(&mut self, first: Write) -> Vec<Write> {
         let mut bytes = weight(&first);
-        let alone = matches!(first, Write::Operate(..));
+        let alone = is_alone(&first);
         let mut batch = vec![first];
         if alone {
             return batch;
         }
         while batch.len() < BATCH && bytes < BATCH_BYTES {
             match self.try_next() {
-                Some(Job::Write(write)) if !matches!(write, Write::Operate(..)) => {
+                Some(Job::Write(write)) if !is_alone(&write) => {
                     bytes += weight(&write);
                     batch.push(write);
                 }
@@ -179,6 +180,11 @@ impl Queue {
             }
         }
     }
+}
+
+/// Whether an operation shares no commit with others.
+fn is_alone(write: &Write) -> bool {
+    matches!(write, Write::Operate(..) | Write::Media(..))
 }
 
 async fn serve(mut writer: Writer, mut queue: Queue) {

@@ -19,6 +19,7 @@ use super::{
     connect::{Address, CONNECT, within},
     error::{Meaning, OpenError, meaning},
     lease::Holding,
+    media,
     names::Names,
     operate,
     plan::{Planner, ids},
@@ -404,6 +405,10 @@ async fn transact(
     if let [Write::Operate(operate, _)] = batch {
         let operated = operate::run(connection, operate, floor, own.as_deref()).await?;
         return Ok(Some((vec![Outcome::Operated(operated)], begun.writes)));
+    }
+    if let [Write::Media(change, _)] = batch {
+        media::change(connection, change).await?;
+        return Ok(Some((vec![Outcome::Unit], begun.writes)));
     }
     let mut numbers = names.numbers(&mut *connection, batch).await?;
     numbers.leases = leases;

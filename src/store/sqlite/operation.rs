@@ -8,8 +8,8 @@ use weirgate_sdk::{AccountName, Cursor, Platform};
 
 use super::{code, outcome::Outcome, writer::Writer};
 use crate::store::{
-    Accept, Accepted, Begin, Effect, End, Finish, NewReply, Receipt, ReceiptOutcome, TurnState,
-    Write,
+    Accept, Accepted, Begin, Effect, End, Finish, MediaChange, NewReply, Receipt, ReceiptOutcome,
+    TurnState, Write,
 };
 
 /// How many ids an operation can use.
@@ -22,7 +22,11 @@ pub fn ids(write: &Write) -> usize {
         Write::End { notices, .. } => notices.len(),
         Write::Operate(operate, _) => super::operate::MEMBERS + operate.effects.len(),
         Write::Ambient(..) => 1,
-        Write::Begin(..) | Write::Intent { .. } | Write::Receipt(..) | Write::Amend { .. } => 0,
+        Write::Begin(..)
+        | Write::Intent { .. }
+        | Write::Receipt(..)
+        | Write::Amend { .. }
+        | Write::Media(..) => 0,
     }
 }
 
@@ -43,7 +47,11 @@ pub fn weight(write: &Write) -> usize {
         Write::End { notices, .. } => replies(notices),
         Write::Amend { body, .. } => body.len(),
         Write::Ambient(ambient, _) => ambient.row.parts.len(),
-        Write::Begin(..) | Write::Intent { .. } | Write::Receipt(..) | Write::Operate(..) => 0,
+        Write::Begin(..)
+        | Write::Intent { .. }
+        | Write::Receipt(..)
+        | Write::Operate(..)
+        | Write::Media(..) => 0,
     }
 }
 
@@ -65,6 +73,7 @@ pub fn is_single(write: &Write) -> bool {
         }
         Write::End { ends, notices, .. } => ends.len() + notices.len() <= 1,
         Write::Operate(..) => false,
+        Write::Media(change, _) => matches!(**change, MediaChange::Keep(_)),
         Write::Begin(..)
         | Write::Intent { .. }
         | Write::Receipt(..)
@@ -108,6 +117,7 @@ impl Writer {
                 .map(|_| Outcome::Unit),
             Write::Ambient(ambient, _) => self.ambient(ambient).map(|()| Outcome::Unit),
             Write::Operate(operate, _) => self.operate(operate).map(Outcome::Operated),
+            Write::Media(change, _) => self.media(change).map(|()| Outcome::Unit),
         }
     }
 

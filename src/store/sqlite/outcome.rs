@@ -56,7 +56,8 @@ fn tell(write: Write, result: Result<Outcome, StoreError>) {
         Write::Intent { then, .. }
         | Write::Receipt(_, then)
         | Write::Amend { then, .. }
-        | Write::Ambient(_, then) => call(then, result, |outcome| match outcome {
+        | Write::Ambient(_, then)
+        | Write::Media(_, then) => call(then, result, |outcome| match outcome {
             Outcome::Unit => Some(()),
             _ => None,
         }),

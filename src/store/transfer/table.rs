@@ -27,7 +27,7 @@ pub struct Table {
 }
 
 /// All tables but those in which each store keeps what it knows of itself.
-pub const TABLES: [Table; 10] = [
+pub const TABLES: [Table; 11] = [
     Table {
         name: "account",
         columns: "id, platform, name, bot, cursor",
@@ -86,6 +86,12 @@ pub const TABLES: [Table; 10] = [
     Table {
         name: "audit",
         columns: "id, at, event, operator, target, conversation, turn, details",
+        key: "id",
+        numbered: false,
+    },
+    Table {
+        name: "media",
+        columns: "id, conversation, source, kind, mime, name, size, created_at, expires_at",
         key: "id",
         numbered: false,
     },

@@ -14,9 +14,9 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 use weirgate::store::{
-    Accepted, FailedMessage, Fate, Held, History, HistoryScope, Page, PendingReply, Place, Receipt,
-    ReplyFilter, Shown, ShownThread, Store, StoreError, StoredReply, Then, Waiting, WaitingFilter,
-    Wanted, Write,
+    Accepted, FailedMessage, Fate, Held, History, HistoryScope, MediaQuestion, MediaRow, Page,
+    PendingReply, Place, Receipt, ReplyFilter, Shown, ShownThread, Store, StoreError, StoredReply,
+    Then, Waiting, WaitingFilter, Wanted, Write,
 };
 use weirgate_sdk::{AccountName, ConversationKey, Cursor, Platform, ThreadId, UserKey};
 
@@ -227,6 +227,7 @@ impl FaultyStore {
                 Write::Amend { id, body, then }
             }
             Write::Ambient(row, then) => Write::Ambient(row, watch(then, mute, |_| {})),
+            Write::Media(change, then) => Write::Media(change, watch(then, mute, |_| {})),
             Write::Operate(operate, then) => Write::Operate(operate, watch(then, mute, |_| {})),
         }
     }
@@ -262,7 +263,8 @@ fn refuse(write: Write) {
         Write::Intent { then, .. }
         | Write::Receipt(_, then)
         | Write::Amend { then, .. }
-        | Write::Ambient(_, then) => then(Err(error())),
+        | Write::Ambient(_, then)
+        | Write::Media(_, then) => then(Err(error())),
     }
 }
 
@@ -422,6 +424,10 @@ impl Store for FaultyStore {
         limit: usize,
     ) -> Result<Page<FailedMessage>, StoreError> {
         self.inner.failed_messages(after, limit).await
+    }
+
+    async fn media(&self, question: MediaQuestion) -> Result<Vec<MediaRow>, StoreError> {
+        self.inner.media(question).await
     }
 
     async fn secret(&self) -> Result<[u8; 32], StoreError> {

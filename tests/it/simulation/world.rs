@@ -253,6 +253,7 @@ impl World {
                 outbox: DAY,
                 history: DAY,
                 audit: DAY,
+                media: DAY,
             },
             readers: 1,
             now: || 1,
@@ -341,6 +342,7 @@ impl World {
             clock: Clock::starting_at(wall),
             random: || 0.5,
             configure: None,
+            media: None,
         }
     }
 

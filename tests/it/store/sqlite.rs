@@ -28,6 +28,7 @@ fn at(path: &Path) -> Options {
             outbox: Duration::from_hours(24),
             history: Duration::from_hours(24),
             audit: Duration::from_hours(24),
+            media: Duration::from_hours(24),
         },
         readers: 1,
         now: || NOW,

@@ -146,6 +146,7 @@ async fn a_file_of_the_first_version_is_brought_up_to_date_with_what_is_in_it() 
             outbox: day,
             history: day,
             audit: day,
+            media: day,
         },
         readers: 1,
         now: || 10,

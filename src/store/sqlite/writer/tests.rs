@@ -15,6 +15,7 @@ fn writer(folder: &tempfile::TempDir) -> Writer {
             outbox: keep,
             history: keep,
             audit: keep,
+            media: keep,
         },
         readers: 1,
         now: || 1_800_000_000_000,
