@@ -12,6 +12,7 @@ pub mod ending;
 pub mod finish;
 mod heard;
 pub mod history;
+mod media;
 pub mod model;
 pub mod recent;
 pub mod rules;
@@ -41,6 +42,7 @@ use crate::{
     hook::Hooks,
     i18n::{Language, Text},
     inbound::queue::Kind,
+    media::MediaStore,
     outbound::deliver::Deliverer,
     permission::Permissions,
     reason::Reason,
@@ -112,6 +114,7 @@ pub struct Agent {
     traces: Arc<Traces>,
     deliverer: Deliverer,
     desk: Desk,
+    media: Option<Arc<MediaStore>>,
     hooks: Hooks,
     clock: Clock,
     random: fn() -> f64,
@@ -139,6 +142,8 @@ pub struct Parts {
     pub deliverer: Deliverer,
     /// What commands work with.
     pub desk: Desk,
+    /// Files that people send; without it they are only described.
+    pub media: Option<Arc<MediaStore>>,
     /// Plug-ins.
     pub hooks: Hooks,
     /// Numbers from 0 to 1.
@@ -156,6 +161,7 @@ impl Agent {
             rules: parts.rules,
             deliverer: parts.deliverer,
             desk: parts.desk,
+            media: parts.media,
             hooks: parts.hooks,
             random: parts.random,
             recovered_to: AtomicI64::new(0),

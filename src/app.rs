@@ -8,6 +8,7 @@ mod build;
 pub mod core;
 mod error;
 mod keeper;
+mod kept_files;
 pub mod log;
 mod mirror;
 mod overlay;

@@ -39,6 +39,7 @@ use crate::{
     clock::Zone,
     http::config::Http,
     inbound::config::InputBuffer,
+    media::config::Media,
     outbound::config::Output,
     permission::config::Permissions,
     schedule::config::FlowControl,
@@ -71,6 +72,8 @@ pub struct Config {
     pub permissions: Permissions,
     /// What may pass.
     pub security: Security,
+    /// Which files are kept, and what of them the model gets.
+    pub media: Media,
     /// Where the database is.
     pub storage: Storage,
     /// Where the gateway listens.
@@ -118,6 +121,7 @@ impl Default for Config {
             models: Models::default(),
             permissions: Permissions::default(),
             security: Security::default(),
+            media: Media::default(),
             storage: Storage::default(),
             http: Http::default(),
             observability: Observability::default(),
@@ -166,6 +170,7 @@ impl Config {
                 &crate::command::names(),
             ),
             security: Security::read(top.section("security")),
+            media: Media::read(top.section("media")),
             storage: Storage::read(top.section("storage"), default_url),
             http: Http::read(top.section("http")),
             observability: Observability::read(top.section("observability")),

@@ -7,6 +7,7 @@
 pub mod console;
 mod en;
 pub mod health;
+pub mod media;
 pub mod moderation;
 pub mod rights;
 pub mod settings;

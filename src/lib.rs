@@ -18,6 +18,7 @@ pub mod hook;
 pub mod http;
 pub mod i18n;
 pub mod inbound;
+pub mod media;
 pub mod operate;
 pub mod outbound;
 pub mod permission;

@@ -144,6 +144,10 @@ reasons! {
     AnswersOff = "answers_off", Refusal;
     /// The conversation's policy takes no pictures, voice and files.
     MediaOff = "media_off", Refusal;
+    /// A file is over the size that is kept; the answer says so.
+    MediaTooLarge = "media_too_large", Change;
+    /// A file could not be fetched or kept; the answer says so.
+    MediaFailed = "media_failed", Change;
     /// The conversation's policy takes no commands.
     CommandsOff = "commands_off", Refusal;
     /// More than the conversation's policy allows in a minute.

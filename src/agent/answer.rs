@@ -104,11 +104,14 @@ impl Agent {
         running: &RunningTurn,
     ) -> Result<Ending, StoreError> {
         self.hooks.next_message(input.turn, &turn.person);
-        let heard = match self.hear(input, turn) {
+        let media = self.take_media(input, turn, running).await;
+        let mut heard = match self.hear(input, turn, media) {
             Ok(heard) => heard,
             Err(ending) => return Ok(*ending),
         };
-        let request = self.request(input, turn, &heard).await?;
+        let mut request = self.request(input, turn, &heard).await?;
+        // Held until the model has answered.
+        let _memory = self.show_pictures(&mut request.messages).await;
         let strategy = self.strategy(input, turn).await?;
 
         let board = Board::default();
@@ -144,9 +147,14 @@ impl Agent {
             return Ok(self.noted(input, ending));
         }
         self.note_replaced(input, said.secrets, said.words);
-        let mut ending = self.conclude(input, asked, said.text, heard, turn.language);
-        ending.strategy = strategy;
-        Ok(ending)
+        let notes = std::mem::take(&mut heard.media.notes);
+        let ending = self.conclude(input, asked, said.text, heard, turn.language);
+        let text = self.with_notes(input, ending.text, &notes, turn.language);
+        Ok(Ending {
+            text,
+            strategy,
+            ..ending
+        })
     }
 
     async fn request(
@@ -185,6 +193,7 @@ impl Agent {
                 system,
                 history: &history,
                 newest,
+                pictures: heard.media.pictures.clone(),
             },
             budget,
         );
@@ -435,7 +444,10 @@ impl Agent {
             parts: content.encode(),
         };
         vec![
-            row(Role::User, Content::person(&heard.name, heard.words)),
+            row(
+                Role::User,
+                Content::person(&heard.name, heard.words).with(heard.media.parts),
+            ),
             row(Role::Assistant, Content::model(text.to_owned(), reasoning)),
         ]
     }

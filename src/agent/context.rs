@@ -6,7 +6,7 @@
 use crate::{
     agent::{
         history::Content,
-        model::{Message, Role},
+        model::{Message, Picture, Role},
     },
     security::fence,
     store::{self, History},
@@ -21,6 +21,8 @@ pub struct Material<'a> {
     pub history: &'a [History],
     /// The newest message: the words of this turn.
     pub newest: String,
+    /// The pictures that came with them.
+    pub pictures: Vec<Picture>,
 }
 
 /// Limits of a context.
@@ -64,9 +66,13 @@ pub fn estimate_tokens(text: &str) -> usize {
 /// Tokens that a message takes beside its text.
 const PER_MESSAGE: usize = 4;
 
+/// Tokens that a picture takes, roughly: what the large providers count for one of middle size.
+const PER_PICTURE: usize = 1_000;
+
 fn cost(message: &Message) -> usize {
     let reasoning = message.reasoning.as_deref().map_or(0, estimate_tokens);
-    estimate_tokens(&message.text) + reasoning + PER_MESSAGE
+    let pictures = message.pictures.len() * PER_PICTURE;
+    estimate_tokens(&message.text) + reasoning + pictures + PER_MESSAGE
 }
 
 /// Builds the context.
@@ -74,7 +80,8 @@ fn cost(message: &Message) -> usize {
 pub fn build(material: Material<'_>, budget: Budget) -> Built {
     let system = (!material.system.is_empty())
         .then(|| message(Role::System, material.system.to_owned(), None));
-    let fixed = system.as_ref().map_or(0, cost) + PER_MESSAGE;
+    let pictures = material.pictures.len() * PER_PICTURE;
+    let fixed = system.as_ref().map_or(0, cost) + PER_MESSAGE + pictures;
     let room = budget.tokens.saturating_sub(fixed);
     let (newest, newest_cut) = cut(material.newest, room);
     let room = room.saturating_sub(estimate_tokens(&newest));
@@ -83,7 +90,10 @@ pub fn build(material: Material<'_>, budget: Budget) -> Built {
     let first = first_kept(&earlier, room, budget.keep_recent);
     let mut messages: Vec<Message> = system.into_iter().collect();
     messages.extend(earlier.into_iter().skip(first));
-    messages.push(message(Role::User, newest, None));
+    messages.push(Message {
+        pictures: material.pictures,
+        ..message(Role::User, newest, None)
+    });
     Built {
         messages,
         left_out: first,
@@ -121,9 +131,10 @@ fn from_row(row: &History) -> Option<Message> {
     let text = content.text();
     Some(match row.role {
         store::Role::Assistant => message(Role::Assistant, text, content.reasoning()),
-        store::Role::User | store::Role::Ambient => {
-            message(Role::User, named(&content.name, text), None)
-        }
+        store::Role::User | store::Role::Ambient => Message {
+            pictures: content.pictures().map(Picture::of).collect(),
+            ..message(Role::User, named(&content.name, text), None)
+        },
     })
 }
 
@@ -151,6 +162,7 @@ fn message(role: Role, text: String, reasoning: Option<String>) -> Message {
         text,
         name: None,
         reasoning,
+        pictures: Vec::new(),
     }
 }
 

@@ -7,6 +7,7 @@ use super::{
     Agent,
     ending::Ending,
     history::Content,
+    media::Media,
     turn::{Input, Turn},
 };
 use crate::{
@@ -29,6 +30,8 @@ pub(super) struct Heard {
     pub(super) name: String,
     /// The model is to be told not to trust it.
     pub(super) untrusted: bool,
+    /// What was sent beside it.
+    pub(super) media: Media,
 }
 
 impl Agent {
@@ -36,8 +39,18 @@ impl Agent {
     ///
     /// # Errors
     /// How the turn ends if they must not reach the model.
-    pub(super) fn hear(&self, input: &Input, turn: &Turn) -> Result<Heard, Box<Ending>> {
-        let texts: Vec<String> = turn.bodies.iter().map(body::text_for_model).collect();
+    pub(super) fn hear(
+        &self,
+        input: &Input,
+        turn: &Turn,
+        media: Media,
+    ) -> Result<Heard, Box<Ending>> {
+        let mut files = media.words();
+        let texts = turn.bodies.iter();
+        let texts: Vec<String> = texts
+            .map(|body| body::text_with(body, &mut files))
+            .collect();
+        drop(files);
         let text = self.hooks.filter_content(texts.join("\n"));
         for finding in self.hooks.check_security(&text) {
             tracing::warn!(turn = %turn_id(input.turn), finding, "security check");
@@ -64,6 +77,7 @@ impl Agent {
             words: words.text,
             name: name.text,
             untrusted: verdict == Verdict::Warned,
+            media,
         })
     }
 

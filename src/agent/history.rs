@@ -31,11 +31,11 @@ pub enum Part {
         /// The reasoning; may be empty.
         text: String,
     },
-    /// A reference to media on the platform.
+    /// A file that was sent.
     Media {
         /// What it is: `image`, `audio`, `video`, `file`.
         kind: String,
-        /// The platform's reference.
+        /// Its name in the media store, which may be gone by now.
         reference: String,
     },
     /// A part of a later version.
@@ -55,6 +55,21 @@ impl Content {
             name: name.to_owned(),
             parts: vec![Part::Text { text }],
         }
+    }
+
+    /// The same with references to what was sent beside the words.
+    #[must_use]
+    pub fn with(mut self, media: Vec<Part>) -> Self {
+        self.parts.extend(media);
+        self
+    }
+
+    /// The names of the pictures that were sent, in order.
+    pub fn pictures(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Media { kind, reference } if kind == "image" => Some(reference.as_str()),
+            _ => None,
+        })
     }
 
     /// Words of the model, with its reasoning if it gave any.

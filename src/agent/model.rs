@@ -4,7 +4,7 @@
 //! provider sends over the wire stays in its own file; when to try again is decided in `recovery`
 //! and carried out by `chain`. Nothing here touches the history, the store or a platform.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 
@@ -44,6 +44,28 @@ pub struct Message {
     /// Hidden reasoning that came with an assistant message, played back word for word: an empty
     /// one stays empty, an absent one stays absent.
     pub reasoning: Option<String>,
+    /// Pictures that belong to it, for models that see.
+    pub pictures: Vec<Picture>,
+}
+
+/// A picture of a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Picture {
+    /// Its name in the media store.
+    pub id: String,
+    /// Its bytes as a `data:` URL, once they are loaded.
+    pub url: Option<Arc<str>>,
+}
+
+impl Picture {
+    /// A picture that is not loaded.
+    #[must_use]
+    pub fn of(id: &str) -> Self {
+        Self {
+            id: id.to_owned(),
+            url: None,
+        }
+    }
 }
 
 /// One request to a model.
@@ -118,6 +140,11 @@ pub trait Model: Send + Sync {
 
     /// The provider, whose limits all its models share.
     fn provider(&self) -> &str;
+
+    /// It sees the pictures of a request. One that does not is given the words alone.
+    fn takes_pictures(&self) -> bool {
+        false
+    }
 
     /// Sends the request and returns once the provider has begun to answer. Does not retry.
     ///

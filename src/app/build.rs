@@ -12,6 +12,7 @@ use weirgate_sdk::{AccountName, ChatModels, Setup, Stop, Stopper, settings::Secr
 use super::{
     App, StartError, adapters,
     core::{Core, Live, Parts},
+    kept_files,
     mirror::mirror,
     overlay,
     reload::{self, Engine, Reloader, Source},
@@ -86,12 +87,11 @@ pub(super) async fn build(mut startup: Startup) -> Result<App, StartError> {
     let models = models(&config, None)?;
     let chat_models = ChatModels::new(chat_models(&config));
     let secret = store.secret().await?;
-    let traces = config.observability.traces.as_ref();
-    let tracing = traces::install(traces, &secret, redactor.clone())
-        .map_err(|error| StartError::Config(format!("observability.traces: {error}")))?;
+    let tracing = tracing_of(&config, &secret, &redactor)?;
     let accounts = adapters::build(&config, &adapters::Accounts::new(), |platform, account| {
         setup(&config, &secret, &chat_models, platform, account)
     })?;
+    let media = kept_files::open(&config, &source.environment, &store, clock).await?;
     let (reloader, asks) = Reloader::new(redactor.clone());
     let parts = Parts {
         store: Arc::clone(&store),
@@ -102,6 +102,7 @@ pub(super) async fn build(mut startup: Startup) -> Result<App, StartError> {
         clock,
         random: rand::random::<f64>,
         configure: Some(Arc::new(reloader.clone())),
+        media: media.clone(),
     };
     let core = Core::new(&config, parts)?;
     let readiness = Arc::new(Readiness::new(Arc::clone(&store), core.connections()));
@@ -118,13 +119,13 @@ pub(super) async fn build(mut startup: Startup) -> Result<App, StartError> {
         let mirrored = Arc::clone(&store);
         tasks.spawn(mirror(mirrored, reloader.clone(), http_signal.clone()));
     }
-    let desk = operators_desk(store, redactor, clock, &core);
     open_socket(
         (&config, &source.environment),
-        desk,
+        operators_desk(store, redactor, clock, &core),
         &http_signal,
         &mut tasks,
     );
+    tasks.spawn(kept_files::sweep(media, http_signal.clone()));
     Server::serve(listener, Arc::clone(&routes), http_signal, &mut tasks);
     let greetings = greetings(&config, &accounts, &server, &core).await?;
     let engine = Engine::new(reload::Parts {
@@ -176,6 +177,17 @@ fn open_socket(
             tracing::error!(%error, "the tools of the command line cannot reach this gateway");
         }
     }
+}
+
+/// Traces of turns, if they are wanted.
+fn tracing_of(
+    config: &Config,
+    secret: &[u8; 32],
+    redactor: &Redactor,
+) -> Result<Option<traces::Tracing>, StartError> {
+    let traces = config.observability.traces.as_ref();
+    traces::install(traces, secret, redactor.clone())
+        .map_err(|error| StartError::Config(format!("observability.traces: {error}")))
 }
 
 async fn bind(config: &Config) -> Result<(Server, tokio::net::TcpListener), StartError> {
@@ -460,6 +472,7 @@ fn openai(provider: &Provider, id: &str, model: &str) -> OpenAiOptions {
         think_markers: provider.think_tags,
         max_output_tokens: options.and_then(|options| options.max_output_tokens),
         temperature,
+        pictures: options.is_some_and(|options| options.images),
         ..OpenAiOptions::new(id, model, base_url, key)
     }
 }

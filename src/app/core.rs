@@ -38,11 +38,9 @@ use crate::{
         sent::{self, SentMessages},
         sweep::Sweep,
     },
+    media::MediaStore,
     outbound::deliver::{Adapters, Deliverer, Parts as DeliverParts},
-    schedule::{
-        dispatch::{Dispatch, Parts as DispatchParts},
-        permits::ProviderPermits,
-    },
+    schedule::{dispatch::Dispatch, permits::ProviderPermits},
     security::redact::Redactor,
     store::{Store, StoreError},
     trace::Traces,
@@ -81,6 +79,8 @@ pub struct Parts {
     pub random: fn() -> f64,
     /// The running configuration, if it can be changed.
     pub configure: Option<Arc<dyn Configure>>,
+    /// Files that people send; without it they are only described.
+    pub media: Option<Arc<MediaStore>>,
 }
 
 /// A core that is built and does not run.
@@ -181,6 +181,7 @@ impl Core {
             clock,
             random,
             configure,
+            media,
         } = parts;
         let redactor = Arc::new(redactor);
         let answers = Arc::new(tune::answers(config)?);
@@ -191,14 +192,7 @@ impl Core {
         let sent = Arc::new(SentMessages::default());
         let changed = Arc::new(Notify::new());
         let permits = permits(config, clock, &changed);
-        let dispatch = Arc::new(Dispatch::new(DispatchParts {
-            policy: translate::policy(config),
-            pace: tune::pace(config, Arc::clone(&permits)),
-            changed,
-            clock,
-            store: Arc::clone(&store),
-            traces: Arc::clone(&traces),
-        }));
+        let dispatch = tune::dispatch(config, &permits, changed, (&store, &traces, clock));
         let deliverer = Deliverer::new(DeliverParts {
             store: Arc::clone(&store),
             adapters: adapters.clone(),
@@ -212,10 +206,11 @@ impl Core {
             stop: signals.deliver.clone(),
         });
         let rules = Arc::new(Current::new(tune::rules(config, models, guarded, permits)));
-        let intake = Arc::new(Current::new(IntakeRules {
+        let intake = IntakeRules {
             accounts: rules_of_accounts,
             ambient: config.context.ambient.enable,
-        }));
+        };
+        let intake = Arc::new(Current::new(intake));
         let tuner = Tuner {
             rules,
             intake,
@@ -223,6 +218,7 @@ impl Core {
             deliverer,
             redactor,
             answers,
+            media,
         };
         let shared = Shared {
             store,
@@ -333,6 +329,7 @@ impl Shared {
             configure: self.configure.clone(),
         };
         Agent::new(AgentParts {
+            media: self.tuner.media.clone(),
             rules: Arc::clone(rules),
             deliverer: deliverer.clone(),
             desk,

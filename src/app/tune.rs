@@ -5,6 +5,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
+use tokio::sync::Notify;
 use weirgate_sdk::{AccountName, Platform};
 
 use super::{StartError, translate};
@@ -13,15 +14,17 @@ use crate::{
         model::{Chain, Model},
         rules::Rules,
     },
+    clock::Clock,
     config::Config,
     current::Current,
     inbound::accept::{AccountRules, IntakeRules},
+    media::MediaStore,
     outbound::{
         compose::Composer,
         deliver::{Adapters, Deliverer},
     },
     schedule::{
-        dispatch::{Dispatch, Pace},
+        dispatch::{Dispatch, Pace, Parts as DispatchParts},
         permits::ProviderPermits,
     },
     security::{
@@ -29,6 +32,8 @@ use crate::{
         guard::Guard,
         redact::{Redactor, Secret},
     },
+    store::Store,
+    trace::Traces,
 };
 
 /// The handles of a running core's settings.
@@ -41,6 +46,7 @@ pub struct Tuner {
     pub(super) redactor: Arc<Redactor>,
     /// What is taken out of answers: more than out of a log.
     pub(super) answers: Arc<Redactor>,
+    pub(super) media: Option<Arc<MediaStore>>,
 }
 
 /// What a new configuration makes of the core: built, and not in place yet.
@@ -114,6 +120,23 @@ pub(super) fn rules(
     }
 }
 
+/// What starts turns.
+pub(super) fn dispatch(
+    config: &Config,
+    permits: &Arc<ProviderPermits>,
+    changed: Arc<Notify>,
+    (store, traces, clock): (&Arc<dyn Store>, &Arc<Traces>, Clock),
+) -> Arc<Dispatch> {
+    Arc::new(Dispatch::new(DispatchParts {
+        policy: translate::policy(config),
+        pace: pace(config, Arc::clone(permits)),
+        changed,
+        clock,
+        store: Arc::clone(store),
+        traces: Arc::clone(traces),
+    }))
+}
+
 /// What decides when turns start.
 pub(super) fn pace(config: &Config, permits: Arc<ProviderPermits>) -> Pace {
     Pace {
@@ -166,6 +189,9 @@ impl Tuner {
             rules: account_rules,
             adapters: AdapterMap(adapters),
         } = accounts;
+        if let Some(media) = &self.media {
+            media.set(config.media.clone());
+        }
         self.deliverer.set_output(config.output.clone());
         self.deliverer.set_adapters(adapters);
         let Prepared {

@@ -112,7 +112,7 @@ input_buffer: {}
             "t:11:22: output.segmented.random_interval: the shortest pause is longer than the longest \
          | write the shortest and the longest pause, such as \"0.5,2.0\"",
             "t:12:1: colour: unknown key | known here: output, providers, models, input_buffer, \
-         flow_control, context, error_recovery, permissions, security, storage, http, observability, language, \
+         flow_control, context, error_recovery, permissions, security, media, storage, http, observability, language, \
          timezone, platforms",
             "t:13:1: input_buffer: the key stands here for the second time (first in line 1)",
         ]
@@ -170,10 +170,6 @@ permissions:
 fn keys_of_absent_parts_are_refused() {
     for (text, path) in [
         ("models: {embed: demo/demo}", "models.embed"),
-        (
-            "storage: {retention: {media: 3}}",
-            "storage.retention.media",
-        ),
         ("http: {trusted_proxies: []}", "http.trusted_proxies"),
     ] {
         assert_eq!(paths(text, Severity::Error), [path], "{text}");

@@ -66,6 +66,7 @@ async fn ask(model: &Arc<dyn Model>, redactor: &Redactor) -> Reach {
             text: "ping".to_owned(),
             name: None,
             reasoning: None,
+            pictures: Vec::new(),
         }],
         max_output_tokens: Some(TOKENS),
         temperature: None,

@@ -2,11 +2,11 @@
 //!
 //! Owns the way from segments to the journaled body and from there to words. Pure.
 
-use weirgate_sdk::{AttachmentKind, ChatKind, InboundMessage, Segment, Via};
+use weirgate_sdk::{Attachment, ChatKind, InboundMessage, Segment, Via};
 
 use crate::{
     security::fence::{self, Origin},
-    store::Body,
+    store::{Body, kind_name},
 };
 
 /// The longest body that is kept, in bytes of its JSON.
@@ -93,6 +93,22 @@ pub fn decode(json: &str) -> Option<Body> {
 /// The words of a body for the model: quotes are fenced off as data, media and cards are described.
 #[must_use]
 pub fn text_for_model(body: &Body) -> String {
+    text_with(body, described)
+}
+
+/// A file in a few words.
+#[must_use]
+pub fn described(attachment: &Attachment) -> String {
+    let kind = kind_name(attachment.kind);
+    match &attachment.name {
+        Some(name) => format!("[{kind}: {}]", fence::label(name)),
+        None => format!("[{kind}]"),
+    }
+}
+
+/// Like [`text_for_model`], with other words for each file.
+#[must_use]
+pub fn text_with(body: &Body, mut file: impl FnMut(&Attachment) -> String) -> String {
     if body.segments.is_empty() {
         return body.text.clone();
     }
@@ -113,16 +129,7 @@ pub fn text_for_model(body: &Body) -> String {
                 text.push_str(&fence::fenced(Origin::Quote, quoted));
             }
             Segment::Attachment(attachment) => {
-                let kind = match attachment.kind {
-                    AttachmentKind::Image => "image",
-                    AttachmentKind::Audio => "audio",
-                    AttachmentKind::Video => "video",
-                    AttachmentKind::File => "file",
-                };
-                match &attachment.name {
-                    Some(name) => text.push_str(&format!("[{kind}: {}]", fence::label(name))),
-                    None => text.push_str(&format!("[{kind}]")),
-                }
+                text.push_str(&file(attachment));
             }
             Segment::Placeholder(described) => {
                 text.push_str(&format!("[{}]", fence::label(described)));

@@ -16,6 +16,8 @@ pub enum Origin {
     Quote,
     /// What was heard in a recording.
     Transcript,
+    /// A file that somebody sent.
+    File,
     /// What a tool gave.
     ToolResult,
     /// What a page on the web says.
@@ -28,6 +30,7 @@ impl Origin {
         match self {
             Self::Quote => "quoted message",
             Self::Transcript => "transcript of a recording",
+            Self::File => "content of the file",
             Self::ToolResult => "result of a tool",
             Self::WebPage => "web page",
         }

@@ -2,6 +2,7 @@
 
 #![cfg(test)]
 
+mod media;
 mod receiving;
 mod sending;
 mod slash;

@@ -15,7 +15,7 @@ use std::{
 use weirgate::reason::Reason;
 
 /// Each code with a file of tests that names it.
-const SEEN: [(&str, &str); 63] = [
+const SEEN: [(&str, &str); 65] = [
     ("duplicate", "tests/it/reasons/events.rs"),
     ("own_message", "tests/it/reasons/events.rs"),
     ("other_bot", "tests/it/simulation/changes.rs"),
@@ -53,6 +53,8 @@ const SEEN: [(&str, &str); 63] = [
     ("blocked", "tests/it/commands/rights.rs"),
     ("answers_off", "tests/it/commands/rights.rs"),
     ("media_off", "tests/it/commands/rights.rs"),
+    ("media_too_large", "tests/it/telegram/media.rs"),
+    ("media_failed", "tests/it/telegram/media.rs"),
     ("commands_off", "tests/it/commands/rights.rs"),
     ("too_many", "tests/it/commands/rights.rs"),
     ("moderation_failed", "tests/it/commands/moderate.rs"),

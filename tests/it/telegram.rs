@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod counterpart;
+mod media;
 mod moderation;
 mod receiving;
 mod sending;

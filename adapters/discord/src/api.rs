@@ -25,6 +25,8 @@ use crate::{pauses::Pauses, places::Snowflake};
 
 pub use refusal::{Refusal, Trouble};
 
+/// Where the platform keeps the files of messages (its documentation, CDN endpoints).
+const FILE_HOSTS: [&str; 2] = ["cdn.discordapp.com", "media.discordapp.net"];
 /// Calls at once; a further one waits.
 const MAX_CALLS: usize = 64;
 /// How long a call waits for a place among them.
@@ -97,6 +99,8 @@ pub enum Call<'a> {
     Gateway,
     /// What a channel is.
     Channel(Snowflake),
+    /// A message of a channel.
+    Message(Snowflake, Snowflake),
     /// So many messages of a channel after one of them, newest first.
     Messages {
         /// The channel.
@@ -155,6 +159,7 @@ impl Call<'_> {
                 after,
                 limit,
             } => format!("/channels/{channel}/messages?after={after}&limit={limit}"),
+            Self::Message(channel, message) => format!("/channels/{channel}/messages/{message}"),
             Self::Send(channel) => format!("/channels/{channel}/messages"),
             Self::Typing(channel) => format!("/channels/{channel}/typing"),
             Self::Acknowledge(hook) => {
@@ -189,6 +194,7 @@ impl Call<'_> {
             Self::FollowUp(hook) => (8, hook.interaction),
             Self::Commands(_, server) => (9, server.unwrap_or(0)),
             Self::SetCommands(_, server) => (10, server.unwrap_or(0)),
+            Self::Message(channel, _) => (11, channel),
         }
     }
 }
@@ -203,6 +209,8 @@ fn commands(application: Snowflake, server: Option<Snowflake>) -> String {
 /// The way to the HTTP API for one bot.
 pub struct Api {
     client: Client,
+    /// Without the token, which is nothing to servers of files.
+    files: Client,
     base: String,
     places: Semaphore,
     pauses: Pauses,
@@ -225,22 +233,26 @@ impl Api {
         let mut secret = HeaderValue::from_str(&format!("Bot {token}"))
             .map_err(|_| "the token has characters that cannot be sent".to_owned())?;
         secret.set_sensitive(true);
-        let mut builder = Client::builder()
-            .connect_timeout(CONNECT_LIMIT)
-            .redirect(Policy::none())
-            .tcp_nodelay(true)
-            // The form that the platform asks for: an address and a version.
-            .user_agent(format!("DiscordBot (https://discord.com/developers, {version}) weirgate"))
-            .default_headers(HeaderMap::from_iter([(AUTHORIZATION, secret)]));
-        if is_local(base) {
-            // A proxy of the environment leads to other machines.
-            builder = builder.no_proxy();
-        }
-        let client = builder
-            .build()
-            .map_err(|_| "the HTTP client cannot be built".to_owned())?;
+        let client = |headers| {
+            let mut builder = Client::builder()
+                .connect_timeout(CONNECT_LIMIT)
+                .redirect(Policy::none())
+                .tcp_nodelay(true)
+                // The form that the platform asks for: an address and a version.
+                .user_agent(format!(
+                    "DiscordBot (https://discord.com/developers, {version}) weirgate"
+                ))
+                .default_headers(headers);
+            if is_local(base) {
+                // A proxy of the environment leads to other machines.
+                builder = builder.no_proxy();
+            }
+            let built = builder.build();
+            built.map_err(|_| "the HTTP client cannot be built".to_owned())
+        };
         Ok(Self {
-            client,
+            client: client(HeaderMap::from_iter([(AUTHORIZATION, secret)]))?,
+            files: client(HeaderMap::new())?,
             base: base.to_owned(),
             places: Semaphore::new(MAX_CALLS),
             pauses: Pauses::default(),
@@ -278,6 +290,33 @@ impl Api {
     /// As there.
     pub async fn tell(&self, call: Call<'_>, limit: Duration) -> Result<(), CallError> {
         self.call(call, None, limit).await.map(|_| ())
+    }
+
+    /// Whether an address is one of the platform's own servers of files, or the API's own server.
+    #[must_use]
+    pub fn vouches_for(&self, address: &Url) -> bool {
+        let host = address.host_str().unwrap_or_default();
+        let known = address.scheme() == "https" && FILE_HOSTS.contains(&host);
+        let base: Option<Url> = self.base.parse().ok();
+        let own = base.is_some_and(|base| base.origin() == address.origin());
+        (known || own) && address.username().is_empty() && address.password().is_none()
+    }
+
+    /// Asks for a file, without the token, and waits at most `limit` for the beginning of it.
+    ///
+    /// # Errors
+    /// As [`Api::get`]: any status but success is a refusal.
+    pub async fn file(&self, address: Url, limit: Duration) -> Result<Response, CallError> {
+        let answer = timeout(limit, self.files.get(address).send()).await;
+        let lost = || CallError::Lost(format!("no answer in {limit:?}"));
+        let response = answer.map_err(|_| lost())?.map_err(broken)?;
+        match response.status() {
+            status if status.is_success() => Ok(response),
+            status => match outcome(status, response.headers(), b"") {
+                Err(error) => Err(error),
+                Ok(_) => Err(CallError::Lost("an answer that cannot be read".into())),
+            },
+        }
     }
 
     async fn call(
@@ -372,6 +411,12 @@ async fn read(mut response: Response) -> Result<Vec<u8>, CallError> {
         body.extend_from_slice(&bytes);
     }
     Ok(body)
+}
+
+/// A failure below HTTP while a file comes.
+#[must_use]
+pub fn broken_file(error: reqwest::Error) -> String {
+    broken(error).to_string()
 }
 
 /// A failure below HTTP: its innermost cause says most, and the address is left out.

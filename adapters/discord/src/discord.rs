@@ -11,9 +11,9 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use tokio::{sync::mpsc, time::timeout};
 use weirgate_sdk::{
-    AccountName, Adapter, AdapterError, BotId, Capabilities, Connection, ConversationKey, Finding,
-    Indicates, Ingress, Length, LengthUnit, Menu, MessageId, Outgoing, Platform, SendError, Sent,
-    Setup, Stop, Streaming, Timestamp, answer::Render,
+    AccountName, Adapter, AdapterError, BotId, Capabilities, Connection, ConversationKey,
+    Downloads, Finding, Indicates, Ingress, Length, LengthUnit, Menu, MessageId, Outgoing,
+    Platform, SendError, Sent, Setup, Stop, Streaming, Timestamp, answer::Render,
 };
 
 use crate::{
@@ -158,6 +158,11 @@ impl Shared {
 }
 
 impl Discord {
+    /// What receiving and sending share.
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
     pub(crate) fn new(setup: &Setup, settings: Settings) -> Self {
         Self {
             format: Markdown::new(settings.max_length),
@@ -248,6 +253,10 @@ impl Adapter for Discord {
 
     async fn send(&self, outgoing: Outgoing) -> Result<Sent, SendError> {
         send::send(&self.shared, &outgoing).await
+    }
+
+    fn downloads(&self) -> Option<&dyn Downloads> {
+        Some(self)
     }
 
     fn indicates(&self) -> Option<&dyn Indicates> {

@@ -10,6 +10,7 @@
 mod api;
 mod channels;
 mod discord;
+mod download;
 pub mod format;
 mod intake;
 mod interaction;

@@ -57,6 +57,7 @@ impl fmt::Display for CallError {
 pub struct Api {
     client: Client,
     base: String,
+    files: String,
     places: Semaphore,
 }
 
@@ -88,6 +89,7 @@ impl Api {
         Ok(Self {
             client,
             base: format!("{base}/bot{token}/"),
+            files: format!("{base}/file/bot{token}/"),
             places: Semaphore::new(MAX_CALLS),
         })
     }
@@ -121,6 +123,26 @@ impl Api {
         };
         let answer = timeout(limit, self.exchange(&method_name(P::NAME), body)).await;
         answer.unwrap_or_else(|_| Err(CallError::Lost(format!("no answer in {limit:?}"))))
+    }
+
+    /// Asks for a file at the path that the platform gave, and waits at most `limit` for the beginning of it.
+    ///
+    /// # Errors
+    /// As [`Api::call`]: any status but success is a refusal.
+    pub async fn file(&self, path: &str, limit: Duration) -> Result<Response, CallError> {
+        let request = self.client.get(format!("{}{path}", self.files));
+        let answer = timeout(limit, request.send()).await;
+        let lost = || CallError::Lost(format!("no answer in {limit:?}"));
+        let response = answer.map_err(|_| lost())?.map_err(broken)?;
+        let status = response.status();
+        if status.is_success() {
+            return Ok(response);
+        }
+        let body = read(response).await?;
+        match outcome(status, None, &body) {
+            Err(error) => Err(error),
+            Ok(_) => Err(CallError::Lost("an answer that cannot be read".into())),
+        }
     }
 
     async fn exchange(&self, method: &str, body: Vec<u8>) -> Result<Value, CallError> {
@@ -182,6 +204,12 @@ async fn read(mut response: Response) -> Result<Vec<u8>, CallError> {
         body.extend_from_slice(&bytes);
     }
     Ok(body)
+}
+
+/// A failure below HTTP while a file comes.
+#[must_use]
+pub fn broken_file(error: reqwest::Error) -> String {
+    broken(error).to_string()
 }
 
 /// A failure below HTTP: its innermost cause says most, and the address is left out.

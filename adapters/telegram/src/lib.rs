@@ -10,6 +10,7 @@ mod albums;
 mod api;
 mod check;
 mod connect;
+mod download;
 mod floods;
 pub mod format;
 mod members;

@@ -17,9 +17,9 @@ use teloxide_core::{
 };
 use tokio::time::Instant;
 use weirgate_sdk::{
-    AccountName, Adapter, AdapterError, Capabilities, Connection, ConversationKey, Finding,
-    Indicates, Ingress, Length, LengthUnit, Menu, Moderates, Outgoing, Platform, Rates, SendError,
-    Sent, Setup, Stop, Streaming, Streams, Timestamp, admins::Admins, answer::Render,
+    AccountName, Adapter, AdapterError, Capabilities, Connection, ConversationKey, Downloads,
+    Finding, Indicates, Ingress, Length, LengthUnit, Menu, Moderates, Outgoing, Platform, Rates,
+    SendError, Sent, Setup, Stop, Streaming, Streams, Timestamp, admins::Admins, answer::Render,
     patience::Patience,
 };
 
@@ -299,6 +299,10 @@ impl Adapter for Telegram {
     }
 
     fn indicates(&self) -> Option<&dyn Indicates> {
+        Some(self)
+    }
+
+    fn downloads(&self) -> Option<&dyn Downloads> {
         Some(self)
     }
 

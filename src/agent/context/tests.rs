@@ -22,6 +22,7 @@ fn built(history: &[History], newest: &str, tokens: usize, keep_recent: usize) -
         system: "be kind",
         history,
         newest: newest.into(),
+        pictures: Vec::new(),
     };
     build(
         material,

@@ -47,6 +47,8 @@ pub struct ModelOptions {
     pub temperature: Option<f64>,
     /// Most tokens of a request, if fewer than `context.max_context_tokens`.
     pub context_tokens: Option<u32>,
+    /// It sees pictures.
+    pub images: bool,
 }
 
 /// A model: `<provider>/<model>`.
@@ -176,6 +178,7 @@ impl ModelOptions {
             max_output_tokens: fields.optional_u32("max_output_tokens", 1..=100_000_000),
             temperature: fields.optional_f64("temperature", 0.0..=10.0),
             context_tokens: fields.optional_u32("context_tokens", 256..=100_000_000),
+            images: fields.bool("images", false),
         };
         fields.finish();
         read

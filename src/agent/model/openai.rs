@@ -52,6 +52,8 @@ pub struct OpenAiOptions {
     pub temperature: Option<f32>,
     /// Name the token limit `max_completion_tokens`, as newer models demand, not `max_tokens`.
     pub completion_limit: bool,
+    /// The model sees pictures.
+    pub pictures: bool,
 }
 
 impl OpenAiOptions {
@@ -70,6 +72,7 @@ impl OpenAiOptions {
             max_output_tokens: None,
             temperature: None,
             completion_limit: false,
+            pictures: false,
         }
     }
 }
@@ -148,6 +151,7 @@ impl OpenAi {
             temperature: request.temperature.or(self.options.temperature),
             completion_limit: self.options.completion_limit,
             replay_reasoning: !self.options.think_markers,
+            pictures: self.options.pictures,
         };
         let internal = |message: &str| ModelError::new(ErrorClass::Internal, message).permanent();
         let body = wire::encode(request, &self.options.model, dialect)
@@ -211,6 +215,10 @@ impl Model for OpenAi {
 
     fn provider(&self) -> &str {
         &self.options.provider
+    }
+
+    fn takes_pictures(&self) -> bool {
+        self.options.pictures
     }
 
     async fn open(&self, request: &ChatRequest) -> Result<Box<dyn ModelStream>, ModelError> {

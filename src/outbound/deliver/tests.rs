@@ -67,6 +67,7 @@ impl Process {
                 outbox: DAY,
                 history: DAY,
                 audit: DAY,
+                media: DAY,
             },
             readers: 1,
             now: || 1_000,

@@ -132,6 +132,16 @@ pub fn rate_interval(provider: &str, interval: Duration) {
     );
 }
 
+/// The size of all files in the media store.
+pub fn media_bytes(bytes: u64) {
+    gauge(Metric::MediaBytes, &[], bytes as f64);
+}
+
+/// What became of a file that somebody sent, or why one went.
+pub fn media_file(outcome: &'static str) {
+    count(Metric::MediaFiles, &[outcome], 1);
+}
+
 /// One attempt to send a part ended; says how, in a word. An edit that changed nothing counts as sent.
 pub fn sent(platform: &Platform, result: Result<(), &SendError>) -> &'static str {
     let outcome = match result {

@@ -217,7 +217,9 @@ async fn everything_goes_on_where_it_was() {
         });
         assert!(told, "{table}: {said}");
     }
-    assert!(here.values().all(|rows| !rows.is_empty()), "{here:?}");
+    // Nobody sent a file.
+    let filled = |(table, rows): (&&str, &Vec<_>)| *table == "media" || !rows.is_empty();
+    assert!(here.iter().all(filled), "{here:?}");
     all.refused("is not empty").await;
 
     go_on(&mut all, &fake, page).await;

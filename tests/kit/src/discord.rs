@@ -4,6 +4,7 @@
 //! a frame are held to what the platform's documentation says of them, so that it takes nothing that the real one
 //! refuses. Everything ends on drop.
 
+mod files;
 mod gateway;
 mod interact;
 mod rest;
@@ -84,6 +85,7 @@ struct State {
     /// Messages that tests have read.
     read: usize,
     last_id: u64,
+    files: files::Files,
     calls: Vec<(String, Value)>,
     faults: HashMap<String, VecDeque<Fault>>,
     /// The bot may not read messages that do not name it.
@@ -103,6 +105,7 @@ impl FakeDiscord {
             json!({ "id": CHANNEL.to_string(), "type": 0, "guild_id": SERVER.to_string() });
         state.channels.insert(CHANNEL, channel);
         state.thread(THREAD);
+        state.files = files::Files::at(format!("http://{address}"));
         let shared = Arc::new(Shared {
             address,
             token: token.to_owned(),
@@ -118,6 +121,20 @@ impl FakeDiscord {
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}/api/v10", self.shared.address)
+    }
+
+    /// A file of this content and type, as a message in the channel has it among its attachments.
+    pub fn file(&self, channel: u64, name: &str, kind: &str, content: &[u8]) -> Value {
+        self.shared
+            .state
+            .lock()
+            .files
+            .keep(channel, name, kind, content)
+    }
+
+    /// All addresses of files that were given out are worth nothing any more.
+    pub fn expire_files(&self) {
+        self.shared.state.lock().files.expire();
     }
 
     /// Lets clients in, or cuts all connections and takes no more.

@@ -21,6 +21,7 @@ use std::{
     time::Duration,
 };
 
+use bytes::Bytes;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::{sync::watch, task::JoinHandle};
@@ -68,6 +69,7 @@ struct State {
     webhook: Option<Webhook>,
     drafts: Vec<Value>,
     commands: Vec<Value>,
+    files: HashMap<String, Bytes>,
     violations: Vec<String>,
     refused_posts: Vec<u16>,
 }
@@ -130,6 +132,16 @@ impl FakeTelegram {
         drop(state);
         self.shared.changed();
         id
+    }
+
+    /// A file of this content can be had under this id.
+    pub fn file(&self, id: &str, content: &[u8]) {
+        let content = Bytes::copy_from_slice(content);
+        self.shared
+            .state
+            .lock()
+            .files
+            .insert(id.to_owned(), content);
     }
 
     /// Somebody changes a message.

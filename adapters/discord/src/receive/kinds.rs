@@ -5,6 +5,8 @@
 use serde_json::Value;
 use weirgate_sdk::{Attachment, AttachmentKind, Segment, Timestamp, text::line};
 
+use crate::download;
+
 /// Files of one message that are told; the platform allows ten.
 const MAX_FILES: usize = 10;
 /// Cards, stickers of one message that are told.
@@ -13,14 +15,15 @@ const MAX_DESCRIBED: usize = 10;
 const MAX_DESCRIPTION: usize = 300;
 /// Longest name of a file, in characters.
 const MAX_FILE_NAME: usize = 200;
-/// Longest reference, in bytes.
-const MAX_REFERENCE: usize = 2_048;
+/// Longest address, in bytes; with the number of the message it stays below what a reference may have.
+const MAX_REFERENCE: usize = 2_000;
 
 /// Everything beside the text.
 #[must_use]
 pub fn beside_text(message: &Value) -> Vec<Segment> {
     let list = |field: &str| message[field].as_array().into_iter().flatten();
-    let files = list("attachments").take(MAX_FILES).map(file);
+    let files = list("attachments").take(MAX_FILES);
+    let files = files.map(|one| file(one, &message["id"]));
     let stickers = list("sticker_items").take(MAX_DESCRIBED);
     let stickers = stickers.map(|sticker| described("sticker", &[&sticker["name"]]));
     // Below words stand only previews of the links in them.
@@ -41,7 +44,7 @@ pub fn beside_text(message: &Value) -> Vec<Segment> {
         .collect()
 }
 
-fn file(file: &Value) -> Segment {
+fn file(file: &Value, message: &Value) -> Segment {
     let text = |field: &str| file[field].as_str().unwrap_or_default();
     let kind = match text("content_type").split('/').next() {
         Some("image") => AttachmentKind::Image,
@@ -56,7 +59,7 @@ fn file(file: &Value) -> Segment {
     }
     Segment::Attachment(Attachment {
         kind,
-        reference: reference.to_owned(),
+        reference: download::reference(message, reference),
         name: Some(name).filter(|name| !name.is_empty()),
         size: file["size"].as_u64(),
         expires_at: expiry(reference),

@@ -129,6 +129,13 @@ pub fn attachment(message: &Value) -> Option<Segment> {
         // The last size is the largest.
         return file(AttachmentKind::Image, sizes.last()?);
     }
+    let sticker = &message["sticker"];
+    if sticker.is_object() && sticker["is_animated"] != true && sticker["is_video"] != true {
+        // One that moves is a file of a format of its own, and only described.
+        let mut sticker = sticker.clone();
+        sticker["file_name"] = words("sticker", &sticker).trim().into();
+        return file(AttachmentKind::Image, &sticker);
+    }
     let found = MEDIA
         .iter()
         .find(|(field, _)| message.get(field).is_some_and(Value::is_object));

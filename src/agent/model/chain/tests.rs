@@ -143,6 +143,7 @@ async fn run_with(models: &[Arc<Scripted>], held: bool, log: Log) -> Ran {
         text: "hi".to_owned(),
         name: None,
         reasoning: None,
+        pictures: Vec::new(),
     };
     let request = ChatRequest {
         messages: vec![message],

@@ -9,6 +9,7 @@ fn request(text: &str) -> ChatRequest {
         text: text.to_owned(),
         name: None,
         reasoning: None,
+        pictures: Vec::new(),
     };
     ChatRequest {
         messages: vec![message(Role::System, "be kind"), message(Role::User, text)],

@@ -25,6 +25,7 @@ fn message(role: Role, text: &str) -> Message {
         text: text.to_owned(),
         name: None,
         reasoning: None,
+        pictures: Vec::new(),
     }
 }
 

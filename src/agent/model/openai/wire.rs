@@ -38,11 +38,31 @@ struct StreamOptions {
 #[derive(Serialize)]
 struct RequestMessage<'a> {
     role: &'static str,
-    content: &'a str,
+    content: Said<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning_content: Option<&'a str>,
+}
+
+/// What a message says: words alone, or words and pictures.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Said<'a> {
+    Words(&'a str),
+    Parts(Vec<SaidPart<'a>>),
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum SaidPart<'a> {
+    Text { text: &'a str },
+    ImageUrl { image_url: ImageUrl<'a> },
+}
+
+#[derive(Serialize)]
+struct ImageUrl<'a> {
+    url: &'a str,
 }
 
 /// How one model wants its requests, and what a request asks of it.
@@ -55,6 +75,8 @@ pub(super) struct Dialect {
     pub completion_limit: bool,
     /// Earlier reasoning is played back.
     pub replay_reasoning: bool,
+    /// Pictures are sent along.
+    pub pictures: bool,
 }
 
 /// The body of a request.
@@ -89,10 +111,27 @@ fn encode_message(message: &Message, dialect: Dialect) -> RequestMessage<'_> {
             Role::User => "user",
             Role::Assistant => "assistant",
         },
-        content: &message.text,
+        content: said(message, dialect),
         name: message.name.as_deref().filter(|name| is_plain_name(name)),
         reasoning_content: message.reasoning.as_deref().filter(|_| replayed),
     }
+}
+
+fn said(message: &Message, dialect: Dialect) -> Said<'_> {
+    let loaded = message.pictures.iter();
+    let mut urls = loaded
+        .filter_map(|picture| picture.url.as_deref())
+        .peekable();
+    if !dialect.pictures || urls.peek().is_none() {
+        return Said::Words(&message.text);
+    }
+    let text = SaidPart::Text {
+        text: &message.text,
+    };
+    let pictures = urls.map(|url| SaidPart::ImageUrl {
+        image_url: ImageUrl { url },
+    });
+    Said::Parts(std::iter::once(text).chain(pictures).collect())
 }
 
 /// Providers refuse the whole request for any other name.

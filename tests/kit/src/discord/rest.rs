@@ -10,6 +10,7 @@ use axum::{
     http::{
         HeaderMap, Method, Request, Response, StatusCode,
         header::{AUTHORIZATION, CONTENT_TYPE, USER_AGENT},
+        request::Parts,
     },
 };
 use bytes::Bytes;
@@ -85,6 +86,9 @@ pub(super) async fn answer(
     let (parts, body) = request.into_parts();
     let body = to_bytes(body, MAX_REQUEST).await.unwrap_or_default();
     let path = parts.uri.path().to_owned();
+    if path.starts_with("/attachments/") {
+        return file(&shared, &parts);
+    }
     let query = parts.uri.query().unwrap_or_default().to_owned();
     let Some(path) = path.strip_prefix("/api/v10/").map(str::to_owned) else {
         return refused(&refusal(404, 0, "404: Not Found"));
@@ -132,11 +136,29 @@ pub(super) async fn answer(
     }
 }
 
+/// The content of a file, for whoever has its address.
+fn file(shared: &Shared, parts: &Parts) -> Response<Body> {
+    let mut state = shared.state.lock();
+    if parts.headers.contains_key(AUTHORIZATION) {
+        state
+            .violations
+            .push("the token goes to a server of files".to_owned());
+    }
+    state
+        .calls
+        .push(("file".to_owned(), parts.uri.to_string().into()));
+    match state.files.content(&parts.uri.to_string()) {
+        Some(content) => respond(200, content.into()),
+        None => respond(404, "This content is no longer available.".into()),
+    }
+}
+
 /// What is asked for.
 enum Call {
     Me,
     Gateway,
     Channel(u64),
+    Message(u64, u64),
     Messages(u64, u64, usize),
     Send(u64),
     Typing(u64),
@@ -154,6 +176,9 @@ impl Call {
             ("GET", ["users", "@me"]) => Some(Self::Me),
             ("GET", ["gateway", "bot"]) => Some(Self::Gateway),
             ("GET", ["channels", channel]) => Some(Self::Channel(channel.parse().ok()?)),
+            ("GET", ["channels", channel, "messages", message]) => {
+                Some(Self::Message(channel.parse().ok()?, message.parse().ok()?))
+            }
             ("GET", ["channels", channel, "messages"]) => {
                 let limit = usize::try_from(parameter("limit")?).ok()?;
                 let is_limit = (1..=100).contains(&limit);
@@ -171,6 +196,7 @@ impl Call {
             Self::Me => "me",
             Self::Gateway => "gateway",
             Self::Channel(_) => "channel",
+            Self::Message(..) => "message",
             Self::Messages(..) => "messages",
             Self::Send(_) => "send",
             Self::Typing(_) => "typing",
@@ -213,6 +239,17 @@ impl State {
                 Ok(json!({ "url": url, "shards": 1, "session_start_limit": limit }))
             }
             Some(Call::Channel(channel)) => self.channel(channel).cloned(),
+            Some(Call::Message(channel, message)) => {
+                self.channel(channel)?;
+                let ids = (channel.to_string(), message.to_string());
+                let is_it = |one: &&Value| {
+                    one["channel_id"] == ids.0.as_str() && one["id"] == ids.1.as_str()
+                };
+                let found = self.history.iter().find(is_it).cloned();
+                let mut found = found.ok_or_else(|| refusal(404, 10_008, "Unknown Message"))?;
+                self.files.sign(&mut found["attachments"]);
+                Ok(found)
+            }
             Some(Call::Messages(channel, after, limit)) => {
                 self.channel(channel)?;
                 let here = channel.to_string();

@@ -219,6 +219,17 @@ pub(super) fn last_user_text(body: &Value) -> &str {
         .rev()
         .find(|message| message.get("role").and_then(Value::as_str) == Some("user"))
         .and_then(|message| message.get("content"))
-        .and_then(Value::as_str)
+        .map(words)
         .unwrap_or_default()
+}
+
+/// The words of a content: all of it, or its first part of text.
+fn words(content: &Value) -> &str {
+    let part = |part: &Value| part["type"] == "text";
+    let parts = content.as_array().into_iter().flatten();
+    let text = parts
+        .into_iter()
+        .find(|one| part(one))
+        .map_or(content, |part| &part["text"]);
+    text.as_str().unwrap_or_default()
 }

@@ -12,6 +12,8 @@ use super::{
 
 /// The longest time that a request for updates waits, in seconds.
 const LONGEST_POLL: u64 = 50;
+/// The largest file that a bot can fetch, in bytes.
+const LARGEST_DOWNLOAD: usize = 20 * 1024 * 1024;
 /// Nobody but the service itself writes at this time.
 const DATE: i64 = 1_790_000_000;
 
@@ -129,6 +131,7 @@ impl State {
         }
         match method {
             "getMe" => Ok(me()),
+            "getFile" => self.file(parameters),
             "sendMessage" => self.send(chat, parameters),
             "editMessageText" => self.edit(chat, parameters),
             "sendMessageDraft" => self.draft(chat, parameters),
@@ -219,6 +222,21 @@ impl State {
         let told = told(&message);
         self.messages.push(message);
         Ok(told)
+    }
+
+    fn file(&self, parameters: &Value) -> Result<Value, Refusal> {
+        let id = parameters["file_id"].as_str().unwrap_or_default();
+        let Some(content) = self.files.get(id) else {
+            let text = "wrong file_id or the file is temporarily unavailable";
+            return Err(Refusal::bad(text));
+        };
+        if content.len() > LARGEST_DOWNLOAD {
+            return Err(Refusal::bad("file is too big"));
+        }
+        Ok(json!({
+            "file_id": id, "file_unique_id": id, "file_size": content.len(),
+            "file_path": format!("documents/{id}"),
+        }))
     }
 
     fn edit(&mut self, chat: i64, parameters: &Value) -> Result<Value, Refusal> {

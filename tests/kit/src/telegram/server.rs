@@ -35,6 +35,7 @@ pub(super) async fn bind(address: SocketAddr) -> (TcpListener, SocketAddr) {
 pub(super) async fn serve(shared: Arc<Shared>, listener: TcpListener) {
     let router = Router::new()
         .route("/{bot}/{method}", any(answer))
+        .route("/file/{bot}/documents/{id}", any(file))
         .with_state(Arc::clone(&shared));
     let mut listener = Some(listener);
     let mut open = shared.open.subscribe();
@@ -106,6 +107,41 @@ async fn answer(
             let _ = api::call(&shared, &method, &parameters).await;
             std::future::pending().await
         }
+    }
+}
+
+/// The content of a file.
+async fn file(
+    Extract(shared): Extract<Arc<Shared>>,
+    Path((bot, id)): Path<(String, String)>,
+) -> Response<Body> {
+    let not_found = || {
+        refused(&Refusal {
+            code: 404,
+            description: "Not Found".into(),
+            parameters: Value::Null,
+        })
+    };
+    if bot != format!("bot{}", shared.token) {
+        return not_found();
+    }
+    let (fault, content) = {
+        let mut state = shared.state.lock();
+        state.calls.push(("file".into(), json!({ "file_id": id })));
+        let fault = state.faults.get_mut("file").and_then(VecDeque::pop_front);
+        (fault, state.files.get(&id).cloned())
+    };
+    shared.changed();
+    match (fault, content) {
+        (None, Some(content)) => respond(200, content.into()),
+        (Some(Fault::Status(status, body)), _) => respond(status, body.into()),
+        // It breaks off in the middle.
+        (Some(_), Some(content)) => {
+            let half = content.slice(..content.len() / 2);
+            let pieces = [Ok(half), Err(std::io::Error::other("broken"))];
+            respond(200, Body::from_stream(stream::iter(pieces)))
+        }
+        (_, None) => not_found(),
     }
 }
 

@@ -1,0 +1,264 @@
+//! What people send beside words, in a turn: kept, described, and given to the model where it can see.
+//!
+//! Owns which files of a turn are fetched, what stands for each in the words, and what the person is told of one that
+//! could not be had. It never decides who may send files; that was decided before.
+
+use std::{collections::HashMap, sync::Arc};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use tokio::sync::OwnedSemaphorePermit;
+use weirgate_sdk::{Adapter, Attachment, AttachmentKind, Segment};
+
+use super::{
+    Agent,
+    ending::marked,
+    history::Part,
+    model::{Message, Picture},
+    running::RunningTurn,
+    turn::{Input, Turn},
+};
+use crate::{
+    i18n::{Language, media::MediaNote},
+    inbound::body::described,
+    media::{Fault, MediaStore, TEXT, is_picture},
+    reason::Reason,
+    security::fence::{self, Origin},
+    store::{MediaRow, kind_name},
+    trace::turn_id,
+};
+
+/// Files of one turn that are fetched; those behind it are only described.
+const MAX_FILES: usize = 10;
+
+/// What became of the files of a turn.
+#[derive(Debug, Default)]
+pub(super) struct Media {
+    /// What stands in the words for each attachment, in their order.
+    words: Vec<String>,
+    /// The pictures, for the model.
+    pub(super) pictures: Vec<Picture>,
+    /// References to what was kept, for the history.
+    pub(super) parts: Vec<Part>,
+    /// What the person is told.
+    pub(super) notes: Vec<MediaNote>,
+}
+
+impl Media {
+    /// What stands for the attachments, one after the other.
+    pub(super) fn words(&self) -> impl FnMut(&Attachment) -> String + '_ {
+        let mut words = self.words.iter();
+        move |attachment| {
+            words
+                .next()
+                .cloned()
+                .unwrap_or_else(|| described(attachment))
+        }
+    }
+}
+
+impl Agent {
+    /// A text with the notes behind it, in the person's language. Names of files go through the output filter.
+    pub(super) fn with_notes(
+        &self,
+        input: &Input,
+        text: String,
+        notes: &[MediaNote],
+        language: Language,
+    ) -> String {
+        if notes.is_empty() {
+            return text;
+        }
+        let notes: Vec<String> = notes.iter().map(|note| note.render(language)).collect();
+        let notes = notes.join("\n");
+        let cleaned = input.rules.composer.redactor().clean(&notes);
+        self.note_replaced(input, cleaned.secrets, cleaned.words);
+        marked(text, &cleaned.text)
+    }
+
+    /// Fetches the files of a turn, unless it is stopped meanwhile.
+    pub(super) async fn take_media(
+        &self,
+        input: &Input,
+        turn: &Turn,
+        running: &RunningTurn,
+    ) -> Media {
+        let attachments: Vec<&Attachment> = turn
+            .bodies
+            .iter()
+            .flat_map(|body| &body.segments)
+            .filter_map(|segment| match segment {
+                Segment::Attachment(attachment) => Some(attachment),
+                _ => None,
+            })
+            .collect();
+        let (Some(store), Some(adapter)) =
+            (&self.media, self.deliverer.adapter(&turn.conversation))
+        else {
+            return Media::default();
+        };
+        if attachments.is_empty() {
+            return Media::default();
+        }
+        let sees = input
+            .rules
+            .chain
+            .models()
+            .iter()
+            .any(|model| model.takes_pictures());
+        let mut media = Media::default();
+        for (index, attachment) in attachments.into_iter().enumerate() {
+            let wanted = index < MAX_FILES
+                && match attachment.kind {
+                    AttachmentKind::Image => sees,
+                    AttachmentKind::File => true,
+                    // No model here hears or sees them move.
+                    AttachmentKind::Audio | AttachmentKind::Video => false,
+                };
+            let taken = if wanted {
+                let fetch = self.fetch(store, &*adapter, input, turn, attachment);
+                tokio::select! {
+                    biased;
+                    () = running.stopped() => return media,
+                    taken = fetch => Some(taken),
+                }
+            } else {
+                None
+            };
+            let words = match taken {
+                Some(Ok((row, words))) => {
+                    media.keep(&row, sees);
+                    words
+                }
+                Some(Err(note)) => {
+                    let words = note.for_model(&described(attachment));
+                    media.notes.push(note);
+                    words
+                }
+                None => described(attachment),
+            };
+            media.words.push(words);
+        }
+        media
+    }
+
+    /// Fetches one file, and says what stands for it.
+    async fn fetch(
+        &self,
+        store: &MediaStore,
+        adapter: &dyn Adapter,
+        input: &Input,
+        turn: &Turn,
+        attachment: &Attachment,
+    ) -> Result<(MediaRow, String), MediaNote> {
+        let place = (input.conversation, &*turn.conversation);
+        let kept = match store.fetch(adapter.downloads(), place, attachment).await {
+            Ok(row) => words_of(store, &row, attachment)
+                .await
+                .map(|words| (row, words)),
+            Err(fault) => Err(fault),
+        };
+        kept.map_err(|fault| {
+            tracing::warn!(turn = %turn_id(input.turn), %fault, "a file could not be had");
+            let what = fence::label(attachment.name.as_deref().unwrap_or_default());
+            let kind = attachment.kind;
+            let (note, reason) = match fault {
+                Fault::TooLarge(limit) => (
+                    MediaNote::TooLarge { kind, what, limit },
+                    Reason::MediaTooLarge,
+                ),
+                Fault::OtherType(_) => (MediaNote::OtherType { kind, what }, Reason::MediaFailed),
+                Fault::NotGiven(_) | Fault::TooSlow(_) | Fault::NotKept(_) => {
+                    (MediaNote::Failed { kind, what }, Reason::MediaFailed)
+                }
+            };
+            self.traces.note(input.turn, reason, self.clock.now());
+            note
+        })
+    }
+
+    /// Loads the newest pictures of a request into its messages, as many as one may have. They count for the memory
+    /// of all requests until what is given back is dropped.
+    pub(super) async fn show_pictures(
+        &self,
+        messages: &mut [Message],
+    ) -> Option<OwnedSemaphorePermit> {
+        let store = self.media.as_ref()?;
+        let most = store.settings().images_per_request;
+        let mut left = most;
+        for message in messages.iter_mut().rev() {
+            let extra = message.pictures.len().saturating_sub(left);
+            message.pictures.drain(..extra);
+            left -= message.pictures.len();
+        }
+        let ids: Vec<String> = messages
+            .iter()
+            .flat_map(|message| &message.pictures)
+            .map(|picture| picture.id.clone())
+            .collect();
+        if ids.is_empty() {
+            return None;
+        }
+        let rows = match store.rows(ids).await {
+            Ok(rows) => rows,
+            Err(error) => {
+                tracing::warn!(%error, "pictures are left out");
+                Vec::new()
+            }
+        };
+        let loaded = store.load(&rows).await;
+        let urls: HashMap<&str, Arc<str>> = rows
+            .iter()
+            .zip(loaded.files)
+            .filter_map(|(row, bytes)| {
+                let url = format!("data:{};base64,{}", row.mime, STANDARD.encode(bytes?));
+                Some((row.id.as_str(), Arc::from(url)))
+            })
+            .collect();
+        for message in messages {
+            for picture in &mut message.pictures {
+                picture.url = urls.get(picture.id.as_str()).cloned();
+            }
+            // What is gone meanwhile is still described in the words.
+            message.pictures.retain(|picture| picture.url.is_some());
+        }
+        loaded.share
+    }
+}
+
+impl Media {
+    fn keep(&mut self, row: &MediaRow, sees: bool) {
+        let picture = row.kind == AttachmentKind::Image && is_picture(&row.mime);
+        if picture && sees {
+            self.pictures.push(Picture::of(&row.id));
+        }
+        self.parts.push(Part::Media {
+            kind: kind_name(row.kind).to_owned(),
+            reference: row.id.clone(),
+        });
+    }
+}
+
+/// What stands for a kept file: a text stands there itself, between two lines that say what it is.
+async fn words_of(
+    store: &MediaStore,
+    row: &MediaRow,
+    attachment: &Attachment,
+) -> Result<String, Fault> {
+    let described = described(attachment);
+    if row.mime != TEXT {
+        return Ok(described);
+    }
+    let most = store.settings().text_bytes;
+    let Some(bytes) = store.head(&row.id, most).await? else {
+        return Ok(described);
+    };
+    let text = String::from_utf8_lossy(&bytes);
+    // The last character may be cut in two.
+    let text = text.trim_end_matches('\u{fffd}').trim_end();
+    let name = fence::label(attachment.name.as_deref().unwrap_or("file"));
+    let cut = if row.size > most { "[…]\n" } else { "" };
+    let fenced = fence::fenced(Origin::File, text);
+    Ok(format!(
+        "{described}\n{fenced}{cut}[end of the file {name}]\n"
+    ))
+}
