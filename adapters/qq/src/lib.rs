@@ -5,6 +5,7 @@
 //! never acknowledges anything: OneBot has no acknowledgement, so what was read is kept until accepted.
 
 pub mod format;
+mod intake;
 mod onebot;
 mod qq;
 pub mod settings;

@@ -18,6 +18,7 @@ use weirgate_sdk::{
 use crate::{
     PLATFORM,
     format::PlainText,
+    intake::Intake,
     onebot::{
         CALLS_LIMIT, CLOSE_LIMIT,
         call::{Answer, Calls},
@@ -25,7 +26,7 @@ use crate::{
         door::Place,
         forward,
         http::{self, Http, call::HttpCalls, post},
-        intake::{CHANNEL, Intake, Parcel},
+        intake::{CHANNEL, Listening, Parcel},
         links::Links,
         reverse,
         seen::Seen,
@@ -279,7 +280,7 @@ impl Adapter for Qq {
         }
         let (sender, events) = mpsc::channel(CHANNEL);
         shared.links.open(Arc::clone(&ingress));
-        let mut intake = Intake::new(ingress, Arc::clone(shared), events);
+        let mut intake = Intake::new(ingress, Listening::new(Arc::clone(shared)), events);
         {
             let mut serve = Box::pin(self.serve(place, sender, &stop));
             let mut work = pin!(intake.run());

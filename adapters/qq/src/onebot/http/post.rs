@@ -126,7 +126,7 @@ async fn take(State(shared): State<Arc<Shared>>, request: Request) -> StatusCode
     let (sender, taken) = oneshot::channel();
     let parcel = Parcel {
         events: vec![event],
-        taken: Some(sender),
+        mark: Some(sender),
     };
     let handed = timeout(TAKEN_LIMIT, async {
         events.send(parcel).await.is_ok() && taken.await.is_ok()

@@ -3,18 +3,14 @@
 //! Owns what was read and is not accepted yet: a bounded list, in order. Many receipts are open at
 //! once; no receipt is awaited before the next events are handed in. When the store refuses, reading
 //! stops (the channel fills, then the sockets), and the same events are handed in again in order, which
-//! the gateway's duplicate check makes safe. OneBot repeats nothing, so nothing is given up.
+//! the gateway's duplicate check makes safe. Nothing is given up. What an event needs before it is handed
+//! in, and what follows once it is durable, is for its [`Source`] to say.
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
-use tokio::{
-    sync::{mpsc, oneshot},
-    time::Instant,
-};
-use weirgate_sdk::{Batch, Cursor, Event, Ingress, NotAccepted, Receipt};
-
-use super::quote;
-use crate::qq::Shared;
+use async_trait::async_trait;
+use tokio::sync::mpsc;
+use weirgate_sdk::{AccountName, Batch, Cursor, Event, Ingress, NotAccepted, Platform, Receipt};
 
 /// The most events that one read of a socket gathers.
 pub const GATHER: usize = 64;
@@ -28,77 +24,86 @@ const FULL: usize = 256 - GATHER;
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// Pause between two notes of how far the account has listened. After a restart what came since the last
-/// note is asked for again, and the gateway's duplicate check drops what it has.
-const MARK_PAUSE: Duration = Duration::from_secs(30);
+/// Whose events they are.
+#[async_trait]
+pub trait Source: Send {
+    /// What a parcel carries beside its events.
+    type Mark: Send;
+
+    /// The platform's name.
+    fn platform(&self) -> &Platform;
+
+    /// The account's name.
+    fn account(&self) -> &AccountName;
+
+    /// Adds what has to be asked for before the events are handed in. Bounded in time.
+    async fn complete(&mut self, events: &mut [Event]);
+
+    /// What is stored with these events, so that a restart knows where to go on.
+    fn cursor(&mut self, events: &[Event], marks: &[Self::Mark]) -> Option<Cursor>;
+
+    /// The events of this mark are durable.
+    fn durable(&self, mark: Self::Mark);
+}
 
 /// Events that go in together.
 #[derive(Debug)]
-pub struct Parcel {
+pub struct Parcel<M> {
     /// The events, in order.
     pub events: Vec<Event>,
-    /// Resolved when they are durable; dropped when they will not be.
-    pub taken: Option<oneshot::Sender<()>>,
+    /// Handed back when they are durable; dropped when they will not be.
+    pub mark: Option<M>,
 }
 
-impl From<Vec<Event>> for Parcel {
+impl<M> From<Vec<Event>> for Parcel<M> {
     fn from(events: Vec<Event>) -> Self {
-        Self {
-            events,
-            taken: None,
-        }
+        Self { events, mark: None }
     }
 }
 
 /// Hands events in; one for each account, so that their order is one.
-pub struct Intake {
+pub struct Intake<S: Source> {
     ingress: Arc<dyn Ingress>,
-    shared: Arc<Shared>,
-    events: mpsc::Receiver<Parcel>,
-    marked: Option<Instant>,
-    /// The time of the newest message that was handed in, in seconds.
-    newest: Option<i64>,
-    open: VecDeque<Open>,
+    source: S,
+    events: mpsc::Receiver<Parcel<S::Mark>>,
+    open: VecDeque<Open<S::Mark>>,
     open_events: usize,
-    refused: VecDeque<Load>,
+    refused: VecDeque<Load<S::Mark>>,
 }
 
-/// A batch, and who waits for it.
-struct Load {
+/// A batch, and what follows it.
+struct Load<M> {
     batch: Batch,
-    waiting: Vec<oneshot::Sender<()>>,
+    marks: Vec<M>,
 }
 
-impl Load {
-    fn accepted(self) {
-        for waiting in self.waiting {
-            // Who no longer waits misses nothing.
-            let _ = waiting.send(());
+impl<M> Load<M> {
+    fn accepted(self, source: &impl Source<Mark = M>) {
+        for mark in self.marks {
+            source.durable(mark);
         }
     }
 }
 
-struct Open {
-    load: Load,
+struct Open<M> {
+    load: Load<M>,
     receipt: Receipt,
 }
 
 /// The gateway takes nothing more.
 struct Stopping;
 
-impl Intake {
+impl<S: Source> Intake<S> {
     /// Takes events from `events` until all its senders are gone.
     pub fn new(
         ingress: Arc<dyn Ingress>,
-        shared: Arc<Shared>,
-        events: mpsc::Receiver<Parcel>,
+        source: S,
+        events: mpsc::Receiver<Parcel<S::Mark>>,
     ) -> Self {
         Self {
             ingress,
-            shared,
+            source,
             events,
-            marked: None,
-            newest: None,
             open: VecDeque::new(),
             open_events: 0,
             refused: VecDeque::new(),
@@ -116,7 +121,7 @@ impl Intake {
                     self.open_events -= first.load.batch.events.len();
                     let went_on = match result {
                         Ok(_) => {
-                            first.load.accepted();
+                            first.load.accepted(&self.source);
                             Ok(())
                         }
                         Err(NotAccepted::Store(why)) => {
@@ -158,59 +163,38 @@ impl Intake {
     }
 
     /// Hands in these events and what else waits, as one batch.
-    async fn hand_in(&mut self, first: Parcel) {
-        let Parcel { mut events, taken } = first;
-        let mut waiting = Vec::from_iter(taken);
+    async fn hand_in(&mut self, first: Parcel<S::Mark>) {
+        let Parcel { mut events, mark } = first;
+        let mut marks = Vec::from_iter(mark);
         while events.len() <= FULL
             && let Ok(mut more) = self.events.try_recv()
         {
             events.append(&mut more.events);
-            waiting.extend(more.taken);
+            marks.extend(more.mark);
         }
-        let times = events.iter().filter_map(|event| match event {
-            Event::Message(message) => Some(message.sent_at / 1_000),
-            _ => None,
-        });
-        self.newest = self.newest.max(times.max());
-        quote::fill(&self.shared, &mut events).await;
+        self.source.complete(&mut events).await;
         let batch = Batch {
-            platform: self.shared.platform.clone(),
-            account: self.shared.account.clone(),
+            platform: self.source.platform().clone(),
+            account: self.source.account().clone(),
+            cursor: self.source.cursor(&events, &marks),
             events,
-            cursor: self.mark(),
         };
-        self.accept(Load { batch, waiting }).await;
+        self.accept(Load { batch, marks }).await;
     }
 
-    /// How far the account has listened, if it is time to note it.
-    fn mark(&mut self) -> Option<Cursor> {
-        let now = Instant::now();
-        if self.marked.is_some_and(|at| now - at < MARK_PAUSE) {
-            return None;
-        }
-        // What was read and is not handed in yet must not count as heard.
-        let newest = self.newest?;
-        let (bot, _) = self.shared.seen.mark()?;
-        self.marked = Some(now);
-        Some(Cursor {
-            bot: bot.into(),
-            value: newest.to_string(),
-        })
-    }
-
-    async fn accept(&mut self, load: Load) {
+    async fn accept(&mut self, load: Load<S::Mark>) {
         let receipt = self.ingress.accept(load.batch.clone()).await;
         self.opened(load, receipt);
     }
 
-    fn opened(&mut self, load: Load, receipt: Receipt) {
+    fn opened(&mut self, load: Load<S::Mark>, receipt: Receipt) {
         self.open_events += load.batch.events.len();
         self.open.push_back(Open { load, receipt });
     }
 
     /// The store refused: waits until it takes the oldest batch, then hands in the rest in order.
     async fn hand_in_again(&mut self, why: &str) -> Result<(), Stopping> {
-        tracing::warn!(account = %self.shared.account, why, "the store takes no messages: reading pauses");
+        tracing::warn!(account = %self.source.account(), why, "the store takes no messages: reading pauses");
         // What is under way ends first, so that what was accepted is not handed in again.
         while !self.open.is_empty() {
             let result = first(&mut self.open).await;
@@ -219,7 +203,7 @@ impl Intake {
             };
             self.open_events -= open.load.batch.events.len();
             match result {
-                Ok(_) => open.load.accepted(),
+                Ok(_) => open.load.accepted(&self.source),
                 Err(NotAccepted::Store(_)) => self.refused.push_back(open.load),
                 Err(NotAccepted::Stopping) => {
                     self.refused.push_back(open.load);
@@ -234,7 +218,7 @@ impl Intake {
                 self.opened(load, receipt);
             }
         }
-        tracing::info!(account = %self.shared.account, "the store takes messages again");
+        tracing::info!(account = %self.source.account(), "the store takes messages again");
         Ok(())
     }
 
@@ -246,7 +230,7 @@ impl Intake {
             match self.ingress.accept(batch).await.await {
                 Ok(_) => {
                     if let Some(load) = self.refused.pop_front() {
-                        load.accepted();
+                        load.accepted(&self.source);
                     }
                     break;
                 }
@@ -259,7 +243,7 @@ impl Intake {
 }
 
 /// Resolves with the oldest receipt.
-async fn first(open: &mut VecDeque<Open>) -> <Receipt as Future>::Output {
+async fn first<M>(open: &mut VecDeque<Open<M>>) -> <Receipt as Future>::Output {
     match open.front_mut() {
         Some(open) => (&mut open.receipt).await,
         None => std::future::pending().await,

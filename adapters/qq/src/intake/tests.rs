@@ -5,10 +5,14 @@ use std::collections::HashSet;
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use tokio::time::Instant;
-use weirgate_sdk::{AccountName, Connection, Cursor, Outcome, Platform, ReceiptSlot, Transcript};
+use weirgate_sdk::{Connection, Outcome, ReceiptSlot, Transcript};
 
 use super::*;
-use crate::settings::Settings;
+use crate::{
+    onebot::intake::{Listening, Parcel},
+    qq::Shared,
+    settings::Settings,
+};
 
 /// A store that fails as told, and journals each event once.
 #[derive(Default)]
@@ -96,13 +100,13 @@ fn events(range: std::ops::Range<usize>) -> Parcel {
     events.collect::<Vec<_>>().into()
 }
 
-fn intake(store: &Arc<Store>) -> (mpsc::Sender<Parcel>, Intake) {
+fn intake(store: &Arc<Store>) -> (mpsc::Sender<Parcel>, Intake<Listening>) {
     let (sender, receiver) = mpsc::channel(CHANNEL);
     (
         sender,
         Intake::new(
             store.clone(),
-            Arc::new(Shared::new("main".into(), Settings::default())),
+            Listening::new(Arc::new(Shared::new("main".into(), Settings::default()))),
             receiver,
         ),
     )
