@@ -9,6 +9,8 @@ use std::{
     sync::Arc,
 };
 
+#[cfg(feature = "qq")]
+use weirgate_qq::account as qq;
 use weirgate_sdk::{
     AccountName, Adapter, Capabilities, ConversationKey, Platform, Setup,
     settings::{Fields, Setting},
@@ -132,9 +134,9 @@ platforms! {
     "discord": weirgate_discord, accounts: MAX_ACCOUNTS,
         routes: |_| None,
         together: weirgate_discord::settings::conflicts;
-    "qq": weirgate_qq, accounts: MAX_ACCOUNTS,
-        routes: |adapter: &Arc<weirgate_qq::Qq>| alike(adapter.router()),
-        together: weirgate_qq::settings::conflicts;
+    "qq": qq, accounts: MAX_ACCOUNTS,
+        routes: |adapter: &Arc<dyn qq::Account>| alike(adapter.router()),
+        together: qq::conflicts;
     "telegram": weirgate_telegram, accounts: MAX_ACCOUNTS,
         routes: |adapter: &Arc<weirgate_telegram::Telegram>| alike(adapter.router()),
         together: weirgate_telegram::settings::conflicts;

@@ -1,17 +1,21 @@
-//! QQ through OneBot v11: over WebSocket, whoever connects to whom, or over HTTP.
+//! QQ: personal accounts through OneBot v11 (over WebSocket, whoever connects to whom, or over HTTP), and
+//! official bots through the platform's own API (over its gateway connection or a webhook).
 //!
-//! Owns the adapter of one QQ account: its settings, the connections of the OneBot implementation, the
-//! decoding of events and the form of answers. It never writes a CQ string, never repeats a send, and
-//! never acknowledges anything: OneBot has no acknowledgement, so what was read is kept until accepted.
+//! Owns the adapter of one QQ account of either kind: its settings, its connections, the decoding of events
+//! and the form of answers. It never writes a CQ string, never repeats a send, and never acknowledges what
+//! is not accepted; OneBot has no acknowledgement, so what was read there is kept until accepted.
 
+pub mod account;
 pub mod format;
 mod intake;
+pub mod official;
 mod onebot;
 mod qq;
 pub mod settings;
 
 use std::sync::Arc;
 
+pub use official::bot::Official;
 pub use qq::Qq;
 pub use settings::Settings;
 use weirgate_sdk::Setup;
@@ -29,7 +33,13 @@ accounts:
     # token: ${QQ_TOKEN}
 ";
 
-/// The adapter of one account. It listens from [`Qq::bind`] or the start of its run.
+/// The adapter of one official bot.
+#[must_use]
+pub fn official(setup: &Setup, settings: official::settings::Settings) -> Arc<Official> {
+    Arc::new(Official::new(setup, settings))
+}
+
+/// The adapter of one account that is reached through OneBot. It listens from [`Qq::bind`] or the start of its run.
 #[must_use]
 pub fn build(setup: Setup, settings: Settings) -> Arc<Qq> {
     Arc::new(Qq::new(&setup, settings))

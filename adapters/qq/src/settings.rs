@@ -33,6 +33,13 @@ pub enum Reply {
     None,
 }
 
+/// The words of agent.yaml for them.
+pub const REPLIES: &[(&str, Reply)] = &[
+    ("quote", Reply::Quote),
+    ("mention", Reply::Mention),
+    ("none", Reply::None),
+];
+
 /// How the account and the OneBot implementation reach each other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Transport {
@@ -143,15 +150,7 @@ impl Settings {
             self_id,
             reconnect: fields.seconds("reconnect", default.reconnect, 0.05..=3_600.0),
             catch_up: fields.seconds("catch_up", default.catch_up, 0.0..=86_400.0),
-            reply: fields.choice(
-                "reply",
-                default.reply,
-                &[
-                    ("quote", Reply::Quote),
-                    ("mention", Reply::Mention),
-                    ("none", Reply::None),
-                ],
-            ),
+            reply: fields.choice("reply", default.reply, REPLIES),
             call_timeout: fields.seconds("call_timeout", default.call_timeout, 1.0..=120.0),
             heartbeat_timeout: fields
                 .optional_f64("heartbeat_timeout", 1.0..=3_600.0)

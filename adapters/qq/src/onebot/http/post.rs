@@ -222,7 +222,8 @@ fn signature(text: &str) -> Option<Vec<u8>> {
 }
 
 /// A name as one part of a path.
-fn percent_encode(name: &str) -> String {
+#[must_use]
+pub fn percent_encode(name: &str) -> String {
     let mut path = String::with_capacity(name.len());
     for byte in name.bytes() {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.') {
