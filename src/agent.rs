@@ -19,6 +19,7 @@ pub mod rules;
 pub mod running;
 pub mod suspects;
 pub mod turn;
+mod window;
 
 use std::{
     num::NonZeroUsize,

@@ -201,6 +201,11 @@ pub enum Text {
     TimeoutMark,
     /// Put behind an answer that the model cut at its limit.
     TruncatedMark,
+    /// The platform allows no more messages in reply.
+    BudgetMark {
+        /// How many characters are left out.
+        left: usize,
+    },
     /// The conversation was reset.
     ResetDone,
     /// Answer to /why.

@@ -5,6 +5,7 @@
 
 pub mod activity;
 pub mod blocks;
+pub mod budget;
 pub mod compose;
 pub mod config;
 pub mod deliver;

@@ -190,6 +190,8 @@ reasons! {
     FormattedPlain = "formatted_plain", Change;
     /// The answer was cut into several messages by the platform's limit.
     SplitForLimit = "split_for_limit", Change;
+    /// The platform allows only so many messages in reply; the end of the answer was left out, and it says so.
+    ReplyBudget = "reply_budget", Change;
     /// A preview of a stream was left out in favour of final texts.
     StreamShed = "stream_shed", Change;
     /// The store did not answer in time or is full.

@@ -3,7 +3,7 @@
 //! Owns what is asked of the model, what is made of each outcome, and how a turn is stopped. It writes
 //! nothing; the ending it returns is written by `finish`.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use weirgate_sdk::{MessageId, PreviewStart, answer::Format};
 
@@ -15,6 +15,7 @@ use super::{
     history::Content,
     model::{ChainError, ChatRequest, Completion, ErrorClass, FinishReason, Listener, Outcome},
     turn::{Input, Turn},
+    window::window,
 };
 use crate::{
     agent::running::RunningTurn,
@@ -123,7 +124,13 @@ impl Agent {
             board,
             piece: String::new(),
         };
-        let (asked, said) = self.ask(input, &request, collector, running).await;
+        let longest = input.rules.settings.turn_timeout;
+        let limit = window(
+            longest,
+            turn.body().reply_context.as_ref(),
+            self.clock.now(),
+        );
+        let (asked, said) = self.ask(input, &request, collector, running, limit).await;
         drop(activity);
         if let Some(showing) = showing {
             showing.end().await;
@@ -227,7 +234,7 @@ impl Agent {
             Ok(rows) => return Ok(rows),
             Err(ticket) => ticket,
         };
-        let bounds = (0, std::time::Duration::ZERO);
+        let bounds = (0, Duration::ZERO);
         let rows = self.store.history(turn.scope, HISTORY_ROWS, bounds).await?;
         let rows = Arc::new(rows);
         ticket.put(&rows);
@@ -298,6 +305,7 @@ impl Agent {
         request: &ChatRequest,
         mut collector: Collector,
         running: &RunningTurn,
+        limit: Duration,
     ) -> (Asked, Said) {
         // Only the first attempt of a turn holds the permit that the dispatcher took.
         let permit = input.permit.lock().take();
@@ -311,7 +319,7 @@ impl Agent {
         let asked = tokio::select! {
             biased;
             () = running.stopped() => Asked::Stopped,
-            result = tokio::time::timeout(input.rules.settings.turn_timeout, run) => match result {
+            result = tokio::time::timeout(limit, run) => match result {
                 Ok(Ok(completion)) => Asked::Completed(completion),
                 Ok(Err(error)) => Asked::Failed(error),
                 Err(_) => Asked::TimedOut,

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     outbound::{
-        compose::{Addressee, Draft},
+        compose::{Addressee, Draft, is_cut},
         outbox::Reply,
     },
     reason::Reason,
@@ -134,6 +134,7 @@ impl Agent {
             text,
             format: ending.format,
             filtered: true,
+            language: turn.language,
         };
         let to = Addressee {
             answers: answers(turn, &ending.also_ends).cloned().collect(),
@@ -150,9 +151,13 @@ impl Agent {
             ending.strategy,
             &mut || random(),
         )?;
-        if body.parts.len() > 1 && body.pauses.is_empty() {
-            self.traces
-                .note(input.turn, Reason::SplitForLimit, self.clock.now());
+        let split = body.parts.len() > 1 && body.pauses.is_empty();
+        let changes = [
+            (split, Reason::SplitForLimit),
+            (is_cut(&body), Reason::ReplyBudget),
+        ];
+        for (_, reason) in changes.into_iter().filter(|(changed, _)| *changed) {
+            self.traces.note(input.turn, reason, self.clock.now());
         }
         Some(body)
     }

@@ -31,6 +31,10 @@ pub(super) fn render(text: &Text) -> String {
         Text::StoppedMark => "(stopped)".into(),
         Text::TimeoutMark => "(cut off: the answer took too long)".into(),
         Text::TruncatedMark => "(cut off at the model's length limit)".into(),
+        Text::BudgetMark { left } => format!(
+            "(the platform allows no more messages in reply: {} left out)",
+            plural(*left, "character")
+        ),
         Text::ResetDone => "Done. I start afresh; what was said before is no longer used.".into(),
         Text::Why(facts) => why(facts),
         Text::WhyNothing => "I know of no such message here.".into(),

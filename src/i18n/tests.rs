@@ -38,6 +38,7 @@ fn notices_are_never_empty() {
         Text::StoppedMark,
         Text::TimeoutMark,
         Text::TruncatedMark,
+        Text::BudgetMark { left: 12 },
         Text::DroppedOldest(3),
         Text::RefusedNewest(1),
         Text::ExpiredMessages(2),

@@ -22,6 +22,7 @@ pub(super) fn render(text: &Text) -> String {
         Text::StoppedMark => "（已停止）".into(),
         Text::TimeoutMark => "（用时过长，回答已中断）".into(),
         Text::TruncatedMark => "（已达到模型的长度上限）".into(),
+        Text::BudgetMark { left } => format!("（平台限制了回复条数，还有 {left} 个字未能发出）"),
         Text::ResetDone => "好的，重新开始；之前的对话不再使用。".into(),
         Text::Why(facts) => why(facts),
         Text::WhyNothing => "这里没有找到这条消息。".into(),

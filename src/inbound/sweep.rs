@@ -199,6 +199,7 @@ impl Sweep {
             text: text.render(language),
             format: Format::Plain,
             filtered: false,
+            language,
         };
         let to = Addressee {
             answers: bodies.iter().map(|body| body.message.clone()).collect(),

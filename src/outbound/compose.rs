@@ -11,11 +11,13 @@ use weirgate_sdk::{
 
 use super::{
     blocks::blocks,
+    budget,
     config::{Output, SegmentMode},
     split::{Mode, Pace, Piece, split},
     strategy::{Possible, Strategy, choose},
 };
 use crate::{
+    i18n::{Language, Text},
     security::redact::Redactor,
     store::{Part, ReplyBody},
 };
@@ -42,6 +44,8 @@ pub struct Draft {
     pub format: Format,
     /// It has gone through the output filter already, as streamed text has.
     pub filtered: bool,
+    /// The language in which it is said that something is left out.
+    pub language: Language,
 }
 
 /// Composes replies. One for the whole gateway.
@@ -118,8 +122,9 @@ impl Composer {
         )
     }
 
-    /// Composes the body of an outbox row. `None` if nothing visible is left. `random` gives numbers
-    /// from 0 to 1.
+    /// Composes the body of an outbox row. `None` if nothing visible is left. Where the platform counts what answers a
+    /// message, it has at most so many parts; what is then left out is told in the last one, see [`is_cut`]. `random`
+    /// gives numbers from 0 to 1.
     pub fn compose(
         &self,
         draft: Draft,
@@ -142,11 +147,22 @@ impl Composer {
             None if !whole_fits && self.output.segmented.enable => Some(&self.pace),
             _ => None,
         };
-        let pieces = if whole_fits && pace.is_none() {
+        let mut pieces = if whole_fits && pace.is_none() {
             whole(&text).into_iter().collect()
         } else {
             split(&text, format, pace, &fits)
         };
+        let most = to
+            .reply_context
+            .as_ref()
+            .and_then(|context| context.uses_left);
+        let most = most.and_then(|uses| usize::try_from(uses).ok());
+        let over = most.filter(|most| pieces.len() > *most);
+        let pace = pace.filter(|_| over.is_none());
+        if let Some(most) = over {
+            let mark = |left| Text::BudgetMark { left }.render(draft.language);
+            (pieces, _) = budget::fit(&text, format, most, &fits, &mark);
+        }
         drop(fits);
         if pieces.is_empty() {
             return None;
@@ -246,6 +262,13 @@ pub fn part_texts(body: &ReplyBody) -> Vec<String> {
         Some(texts) if !texts.is_empty() => texts,
         _ => vec![body.text.clone()],
     }
+}
+
+/// The end of the text is in no part: the platform allows no more messages in reply.
+#[must_use]
+pub fn is_cut(body: &ReplyBody) -> bool {
+    let shown = body.parts.last().map(|last| last.end);
+    shown.is_some_and(|end| end < body.text.trim_end().len())
 }
 
 /// The pause before a part.
