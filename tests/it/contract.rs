@@ -24,6 +24,7 @@ use weirgate_webchat::WebChat;
 
 mod discord;
 mod odd;
+mod qq_official;
 mod telegram;
 
 mod discord_session {
@@ -36,6 +37,14 @@ mod qq {
 
 mod qq_forward {
     weirgate_testkit::contract_suite!(super::OneBot<true>);
+}
+
+mod qq_official_session {
+    weirgate_testkit::contract_suite!(super::qq_official::Session<false>);
+}
+
+mod qq_official_markdown {
+    weirgate_testkit::contract_suite!(super::qq_official::Session<true>);
 }
 
 mod telegram_polling {
@@ -343,7 +352,7 @@ impl Visitor {
 #[async_trait]
 impl Platform for Site {
     const ACKNOWLEDGES: bool = true;
-    const ODD_FRAMES: usize = odd_site_frames().len() + 2;
+    const ODD_FRAMES: usize = odd::site_frames().len() + 2;
 
     async fn start() -> Self {
         let (chat, address) = site_at_any_port().await;
@@ -440,9 +449,9 @@ impl Platform for Site {
 
     async fn odd(&mut self, number: usize) {
         let client = &mut self.visitors[0].client;
-        match odd_site_frames().get(number) {
+        match odd::site_frames().get(number) {
             Some(frame) => client.send_text(frame).await,
-            None if number == odd_site_frames().len() => {
+            None if number == odd::site_frames().len() => {
                 client.send_binary(vec![0, 159, 146, 150]).await;
             }
             None => {
@@ -471,28 +480,4 @@ impl Platform for Site {
         (self.chat, self.address) = site_at_any_port().await;
         self.life.run(self.chat.clone()).await;
     }
-}
-
-const fn odd_site_frames() -> &'static [&'static str] {
-    &[
-        "",
-        "nonsense",
-        "null",
-        "[]",
-        "{}",
-        "\u{0}",
-        r#"{"type":null}"#,
-        r#"{"type":"dance"}"#,
-        r#"{"type":"text"}"#,
-        r#"{"type":"text","messageId":5,"content":"x"}"#,
-        r#"{"type":"text","messageId":"","content":"x"}"#,
-        r#"{"type":"text","messageId":"a b/../","content":{"text":[1]}}"#,
-        r#"{"type":"text","messageId":"q","content":"\ud800"}"#,
-        r#"{"type":"text","messageId":"w","content":{"text":"   "}}"#,
-        r#"{"type":"text","messageId":"e","sessionId":{},"content":"x"}"#,
-        r#"{"type":"stop","sessionId":"../../etc"}"#,
-        r#"{"type":"system","content":{"act":"selfDestruct"}}"#,
-        r#"{"type":"system","content":7}"#,
-        "{\"type\":\"ping\"}\n{\n{\"type\":\"ping\"}",
-    ]
 }

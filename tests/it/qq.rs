@@ -9,6 +9,8 @@ mod forward;
 mod http;
 mod missed;
 mod moderation;
+mod official;
+mod official_whole;
 mod outcomes;
 mod sharing;
 mod whole;

@@ -15,7 +15,7 @@ use std::{
 use weirgate::reason::Reason;
 
 /// Each code with a file of tests that names it.
-const SEEN: [(&str, &str); 65] = [
+const SEEN: [(&str, &str); 66] = [
     ("duplicate", "tests/it/reasons/events.rs"),
     ("own_message", "tests/it/reasons/events.rs"),
     ("other_bot", "tests/it/simulation/changes.rs"),
@@ -76,6 +76,7 @@ const SEEN: [(&str, &str); 65] = [
     ("reply_dropped", "src/outbound/deliver/tests/order.rs"),
     ("formatted_plain", "src/outbound/deliver/tests/errors.rs"),
     ("split_for_limit", "tests/it/reasons/turns.rs"),
+    ("reply_budget", "tests/it/qq/official_whole.rs"),
     ("stream_shed", "tests/it/reasons/turns.rs"),
     ("store_unavailable", "tests/it/reasons/turns.rs"),
     ("shutting_down", "src/outbound/deliver/tests/restart.rs"),

@@ -28,3 +28,28 @@ pub(super) const fn onebot_frames() -> &'static [&'static str] {
         r#"{"status":"failed","retcode":"?","echo":{"a":1}}"#,
     ]
 }
+
+/// The same of visitors of a site.
+pub(super) const fn site_frames() -> &'static [&'static str] {
+    &[
+        "",
+        "nonsense",
+        "null",
+        "[]",
+        "{}",
+        "\u{0}",
+        r#"{"type":null}"#,
+        r#"{"type":"dance"}"#,
+        r#"{"type":"text"}"#,
+        r#"{"type":"text","messageId":5,"content":"x"}"#,
+        r#"{"type":"text","messageId":"","content":"x"}"#,
+        r#"{"type":"text","messageId":"a b/../","content":{"text":[1]}}"#,
+        r#"{"type":"text","messageId":"q","content":"\ud800"}"#,
+        r#"{"type":"text","messageId":"w","content":{"text":"   "}}"#,
+        r#"{"type":"text","messageId":"e","sessionId":{},"content":"x"}"#,
+        r#"{"type":"stop","sessionId":"../../etc"}"#,
+        r#"{"type":"system","content":{"act":"selfDestruct"}}"#,
+        r#"{"type":"system","content":7}"#,
+        "{\"type\":\"ping\"}\n{\n{\"type\":\"ping\"}",
+    ]
+}

@@ -9,7 +9,7 @@ mod gateway;
 mod interact;
 mod rest;
 mod server;
-mod session;
+pub(crate) mod session;
 mod text;
 
 use std::{
@@ -22,6 +22,8 @@ use std::{
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::{sync::watch, task::JoinHandle};
+
+use crate::server::{bind, serve};
 
 pub use rest::Fault;
 pub use text::visible;
@@ -99,7 +101,7 @@ struct State {
 impl FakeDiscord {
     /// Listens at a port that is free, for a bot with this token.
     pub async fn start(token: &str) -> Self {
-        let (listener, address) = server::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await;
+        let (listener, address) = bind(SocketAddr::from(([127, 0, 0, 1], 0))).await;
         let mut state = State::default();
         let channel =
             json!({ "id": CHANNEL.to_string(), "type": 0, "guild_id": SERVER.to_string() });
@@ -113,7 +115,8 @@ impl FakeDiscord {
             changed: watch::Sender::new(0),
             open: watch::Sender::new(true),
         });
-        let task = tokio::spawn(server::serve(Arc::clone(&shared), listener));
+        let router = server::router(Arc::clone(&shared));
+        let task = tokio::spawn(serve(router, listener, shared.open.subscribe()));
         Self { shared, task }
     }
 

@@ -17,6 +17,8 @@ mod exchange;
 pub mod ingress;
 pub mod model;
 pub mod onebot;
+pub mod qq;
 pub mod scripted;
+mod server;
 pub mod telegram;
 pub mod webchat;

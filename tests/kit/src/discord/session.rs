@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 /// The sessions of the bot, of which at most one is alive.
 #[derive(Debug, Default)]
-pub(super) struct Sessions {
+pub(crate) struct Sessions {
     alive: bool,
     /// The number of the last event of the session.
     sequence: u64,
@@ -15,8 +15,8 @@ pub(super) struct Sessions {
     /// Where the present session begins among them.
     first: usize,
     close: Option<u16>,
-    pub(super) begun: usize,
-    pub(super) resumed: usize,
+    pub(crate) begun: usize,
+    pub(crate) resumed: usize,
 }
 
 #[derive(Debug)]
@@ -30,12 +30,12 @@ struct Item {
 
 impl Sessions {
     /// The name of the session.
-    pub(super) fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         format!("session-{}", self.begun)
     }
 
     /// A new session. Gives the place of its first event.
-    pub(super) fn begin(&mut self) -> usize {
+    pub(crate) fn begin(&mut self) -> usize {
         self.alive = true;
         self.begun += 1;
         self.sequence = 0;
@@ -44,7 +44,7 @@ impl Sessions {
     }
 
     /// The session goes on behind this event: the place of the next one, if the session and the event are known.
-    pub(super) fn resume(&mut self, name: &str, sequence: u64) -> Option<usize> {
+    pub(crate) fn resume(&mut self, name: &str, sequence: u64) -> Option<usize> {
         if !self.alive || name != self.name() || sequence > self.sequence {
             return None;
         }
@@ -54,12 +54,12 @@ impl Sessions {
         Some(place.map_or(self.items.len(), |place| self.first + place))
     }
 
-    pub(super) fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.alive = false;
     }
 
     /// Adds an event, if there is a session.
-    pub(super) fn push(&mut self, kind: &str, data: Value, user: Option<u64>) {
+    pub(crate) fn push(&mut self, kind: &str, data: Value, user: Option<u64>) {
         if !self.alive {
             return;
         }
@@ -73,7 +73,7 @@ impl Sessions {
         });
     }
 
-    pub(super) fn raw(&mut self, frame: Vec<u8>) {
+    pub(crate) fn raw(&mut self, frame: Vec<u8>) {
         self.items.push(Item {
             sequence: None,
             user: None,
@@ -83,36 +83,37 @@ impl Sessions {
     }
 
     /// The newest event about a person comes again.
-    pub(super) fn repeat(&mut self, user: u64) {
+    pub(crate) fn repeat(&mut self, user: u64) {
         let found = self.items.iter().rev().find(|item| item.user == Some(user));
         let frame: Option<Value> = found.and_then(|item| serde_json::from_slice(&item.frame).ok());
         if let Some(mut frame) = frame {
-            self.push("MESSAGE_CREATE", frame["d"].take(), None);
+            let data = frame["d"].take();
+            self.push(frame["t"].as_str().unwrap_or_default(), data, None);
         }
     }
 
-    pub(super) fn close(&mut self, code: u16) {
+    pub(crate) fn close(&mut self, code: u16) {
         self.close = Some(code);
     }
 
-    pub(super) fn take_close(&mut self) -> Option<u16> {
+    pub(crate) fn take_close(&mut self) -> Option<u16> {
         self.close.take()
     }
 
     /// What is to be sent at a place.
-    pub(super) fn at(&self, place: usize) -> Option<Vec<u8>> {
+    pub(crate) fn at(&self, place: usize) -> Option<Vec<u8>> {
         self.items.get(place).map(|item| item.frame.clone())
     }
 
     /// The bot says to have everything up to here. Whether it can have.
-    pub(super) fn heard(&mut self, sequence: u64) -> bool {
+    pub(crate) fn heard(&mut self, sequence: u64) -> bool {
         for item in self.items.iter_mut().skip(self.first) {
             item.acknowledged |= item.sequence.is_some_and(|number| number <= sequence);
         }
         sequence <= self.sequence
     }
 
-    pub(super) fn acknowledged(&self, user: u64) -> usize {
+    pub(crate) fn acknowledged(&self, user: u64) -> usize {
         let of = |item: &&Item| item.acknowledged && item.user == Some(user);
         self.items.iter().filter(of).count()
     }

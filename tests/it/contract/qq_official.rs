@@ -1,0 +1,166 @@
+//! The official API of QQ in the contract suite: one bot and two people who write to it in private.
+
+use std::{collections::VecDeque, sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use serde_json::json;
+use tokio::time::Instant;
+use weirgate_qq::{Official, official::settings::Settings};
+use weirgate_sdk::{Adapter, AdapterError, settings::Secret};
+use weirgate_testkit::{
+    contract::{Platform, Seen},
+    ingress::RecordingIngress,
+    qq::{APP_ID, FakeQq, Policy, SECRET, Where, target, visible},
+};
+
+use super::{Life, setup};
+
+const PEOPLE: [u64; 2] = [20_001, 9_007_199_254_740_993];
+
+/// A bot, and the platform, which gives it Markdown or not.
+pub(super) struct Session<const MARKDOWN: bool> {
+    life: Life,
+    bot: Arc<Official>,
+    fake: FakeQq,
+    read: [VecDeque<Seen>; 2],
+}
+
+fn bot(fake: &FakeQq, markdown: bool) -> Arc<Official> {
+    let settings = Settings {
+        app_id: APP_ID.into(),
+        app_secret: Some(Secret::new(SECRET)),
+        api_url: fake.url(),
+        token_url: fake.token_url(),
+        reconnect: Duration::from_millis(50),
+        session_pause: Duration::ZERO,
+        markdown,
+        ..Settings::default()
+    };
+    weirgate_qq::official(&setup("main"), settings)
+}
+
+/// Frames that the platform should not send.
+fn odd_frames() -> Vec<Vec<u8>> {
+    let texts = [
+        "",
+        "nonsense",
+        "null",
+        "[]",
+        "{}",
+        "7",
+        r#"{"op":"0"}"#,
+        r#"{"op":99,"d":{}}"#,
+        r#"{"op":-1}"#,
+        r#"{"op":0}"#,
+        r#"{"op":0,"t":7,"s":"x","d":[]}"#,
+        r#"{"op":0,"t":"SOME_NEW_KIND","d":{"a":[1]}}"#,
+        r#"{"op":0,"t":"C2C_MESSAGE_CREATE","d":null}"#,
+        r#"{"op":0,"t":"C2C_MESSAGE_CREATE","d":{"id":5,"author":7}}"#,
+        r#"{"op":0,"t":"GROUP_AT_MESSAGE_CREATE","d":{"id":"m","group_openid":"../..","author":{"member_openid":"A"}}}"#,
+        r#"{"op":0,"t":"AT_MESSAGE_CREATE","d":{"id":"m","channel_id":"1","author":[]}}"#,
+        r#"{"op":0,"t":"MESSAGE_DELETE","d":{"message":[]}}"#,
+        r#"{"op":11}"#,
+    ];
+    let mut frames: Vec<Vec<u8>> = texts.iter().map(|text| text.as_bytes().to_vec()).collect();
+    frames.push(vec![0, 159, 146, 150]);
+    frames.push(format!(r#"{{"op":0,"d":{}"#, "[".repeat(20_000)).into_bytes());
+    frames
+}
+
+#[async_trait]
+impl<const MARKDOWN: bool> Platform for Session<MARKDOWN> {
+    const ACKNOWLEDGES: bool = true;
+    const ODD_FRAMES: usize = 20;
+
+    async fn start() -> Self {
+        let fake = FakeQq::start().await;
+        // The suite sends more than one message allows.
+        fake.allow(Policy {
+            replies: usize::MAX,
+            markdown: MARKDOWN,
+            ..Policy::default()
+        });
+        fake.reachable(false);
+        let bot = bot(&fake, MARKDOWN);
+        let mut life = Life::new();
+        life.run(bot.clone()).await;
+        Self {
+            life,
+            bot,
+            fake,
+            read: Default::default(),
+        }
+    }
+
+    fn adapter(&self) -> Arc<dyn Adapter> {
+        self.bot.clone()
+    }
+
+    fn gateway(&self) -> Arc<RecordingIngress> {
+        self.life.gateway.clone()
+    }
+
+    async fn connect(&mut self) {
+        self.fake.reachable(true);
+        self.life.comes_up().await;
+    }
+
+    async fn disconnect(&mut self) {
+        self.fake.reachable(false);
+        self.life.goes_down().await;
+    }
+
+    async fn is_connected(&mut self) -> bool {
+        self.life.is_up()
+    }
+
+    async fn say(&mut self, person: usize, text: &str) -> String {
+        let person = PEOPLE[person];
+        let id = weirgate_testkit::qq::openid(person);
+        let author = json!({ "id": id, "user_openid": id, "username": "n".repeat(300) });
+        let changes = json!({ "author": author });
+        self.fake.say(Where::Private, person, text, &changes)
+    }
+
+    async fn repeat(&mut self, person: usize) {
+        self.fake.repeat(PEOPLE[person]);
+    }
+
+    async fn acknowledged(&mut self, person: usize, wanted: usize, limit: Duration) -> usize {
+        self.fake.acknowledged(PEOPLE[person], wanted, limit).await
+    }
+
+    async fn seen(&mut self, person: usize, limit: Duration) -> Option<Seen> {
+        let until = Instant::now() + limit;
+        loop {
+            if let Some(seen) = self.read[person].pop_front() {
+                return Some(seen);
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            let message = self.fake.next_message(left).await?;
+            let is_for = |person: &u64| target(Where::Private, *person) == message.to;
+            if let Some(person) = PEOPLE.iter().position(is_for) {
+                self.read[person].push_back(Seen {
+                    visible: visible(&message.text, MARKDOWN),
+                    form: message.text,
+                });
+            }
+        }
+    }
+
+    async fn odd(&mut self, number: usize) {
+        self.fake.raw(&odd_frames()[number]);
+    }
+
+    async fn stop(&mut self, limit: Duration) -> Option<Result<(), AdapterError>> {
+        let ended = self.life.stop(limit).await;
+        assert_eq!(self.fake.violations(), Vec::<String>::new());
+        self.fake.reachable(false);
+        ended
+    }
+
+    async fn restart(&mut self) {
+        self.bot = bot(&self.fake, MARKDOWN);
+        self.life.run(self.bot.clone()).await;
+    }
+}
