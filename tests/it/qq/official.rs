@@ -104,6 +104,8 @@ impl Rig {
                 author: to.sender.key.clone(),
             }),
             reply_context: to.reply_context.clone(),
+            buttons: Vec::new(),
+            private: false,
         }
     }
 

@@ -319,6 +319,7 @@ impl Adapter for Official {
             },
             streaming: Streaming::None,
             reply: true,
+            buttons: None,
             // In groups and private chats a message with a known number is taken once.
             idempotent: !is_guild,
             transcript: false,

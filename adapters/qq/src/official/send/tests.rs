@@ -37,6 +37,8 @@ fn outgoing(id: i64, part: u32, text: &str) -> Outgoing {
             expires_at: Some(1_000),
             uses_left: Some(4),
         }),
+        buttons: Vec::new(),
+        private: false,
     }
 }
 
