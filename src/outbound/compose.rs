@@ -48,6 +48,16 @@ pub struct Draft {
     pub language: Language,
 }
 
+/// What is cut, and how.
+struct Cut<'a> {
+    text: &'a str,
+    format: Format,
+    strategy: Option<Strategy>,
+    /// The most messages that the platform takes.
+    most: Option<usize>,
+    language: Language,
+}
+
 /// Composes replies. One for the whole gateway.
 #[derive(Debug)]
 pub struct Composer {
@@ -140,40 +150,26 @@ impl Composer {
         } else {
             self.redactor.redact(&draft.text).into_owned()
         };
-        let fits = self.fits(adapter, key, format);
-        let whole_fits = fits(&text);
-        let pace = match strategy {
-            Some(Strategy::Segmented) => Some(&self.pace),
-            None if !whole_fits && self.output.segmented.enable => Some(&self.pace),
-            _ => None,
-        };
-        let mut pieces = if whole_fits && pace.is_none() {
-            whole(&text).into_iter().collect()
-        } else {
-            split(&text, format, pace, &fits)
-        };
         let most = to
             .reply_context
             .as_ref()
             .and_then(|context| context.uses_left);
-        let most = most.and_then(|uses| usize::try_from(uses).ok());
-        let over = most.filter(|most| pieces.len() > *most);
-        let pace = pace.filter(|_| over.is_none());
-        if let Some(most) = over {
-            let mark = |left| Text::BudgetMark { left }.render(draft.language);
-            (pieces, _) = budget::fit(&text, format, most, &fits, &mark);
-        }
-        drop(fits);
+        let cut = Cut {
+            text: &text,
+            format,
+            strategy,
+            most: most.and_then(|uses| usize::try_from(uses).ok()),
+            language: draft.language,
+        };
+        let (pieces, paced) = self.cut(&cut, adapter, key);
         if pieces.is_empty() {
             return None;
         }
-        let pauses = match pace {
-            Some(_) => pieces
-                .iter()
-                .skip(1)
-                .map(|_| self.pause(random()))
-                .collect(),
-            None => Vec::new(),
+        let pauses = if paced {
+            let later = pieces.iter().skip(1);
+            later.map(|_| self.pause(random())).collect()
+        } else {
+            Vec::new()
         };
         Some(ReplyBody {
             parts: parts(&text, pieces),
@@ -186,6 +182,49 @@ impl Composer {
             pauses,
             buttons: Vec::new(),
         })
+    }
+
+    /// The pieces of a text, and whether they are sent with pauses.
+    fn cut(
+        &self,
+        cut: &Cut<'_>,
+        adapter: &dyn Adapter,
+        key: &ConversationKey,
+    ) -> (Vec<Piece>, bool) {
+        let (text, format) = (cut.text, cut.format);
+        let fits = self.fits(adapter, key, format);
+        let whole_fits = fits(text);
+        let pace = match cut.strategy {
+            Some(Strategy::Segmented) => Some(&self.pace),
+            None if !whole_fits && self.output.segmented.enable => Some(&self.pace),
+            _ => None,
+        };
+        if whole_fits && pace.is_none() {
+            return (whole(text).into_iter().collect(), false);
+        }
+        let pieces = split(text, format, pace, &fits);
+        let platform = key.platform.as_str();
+        let fold = self
+            .output
+            .platform_adaptation
+            .fold_by_platform
+            .get(platform);
+        let long = fold.is_some_and(|fold| *fold > 0 && pieces.len() > *fold);
+        if long && !whole_fits {
+            let rendered = adapter
+                .render()
+                .render(&blocks(text, format, &self.redactor));
+            if adapter.render().folds(&rendered) {
+                return (whole(text).into_iter().collect(), false);
+            }
+        }
+        match cut.most.filter(|most| pieces.len() > *most) {
+            Some(most) => {
+                let mark = |left| Text::BudgetMark { left }.render(cut.language);
+                (budget::fit(text, format, most, &fits, &mark).0, false)
+            }
+            None => (pieces, pace.is_some()),
+        }
     }
 
     fn fits<'a>(

@@ -116,6 +116,8 @@ pub struct PlatformAdaptation {
     pub strategy_by_platform: BTreeMap<String, PlatformStrategy>,
     /// The longest message of a platform, in the platform's own unit; the adapter's own limit holds too.
     pub max_length_by_platform: BTreeMap<String, usize>,
+    /// An answer of more messages than this is one that is opened to read it, where the platform has such.
+    pub fold_by_platform: BTreeMap<String, usize>,
 }
 
 /// The strategies of one platform; `None` falls back to `default_strategy`.
@@ -321,6 +323,7 @@ impl PlatformAdaptation {
         let Self {
             mut strategy_by_platform,
             mut max_length_by_platform,
+            mut fold_by_platform,
         } = shipped;
         let mut of = |key| {
             let all = fields.get(key);
@@ -342,10 +345,18 @@ impl PlatformAdaptation {
                 max_length_by_platform.insert(platform.to_owned(), length);
             }
         }
+        for (platform, setting) in of("fold_by_platform") {
+            warn_unless_known(platform, &setting, platforms);
+            let messages = setting.u64(0..=1_000_000);
+            if let Some(messages) = messages.and_then(|n| usize::try_from(n).ok()) {
+                fold_by_platform.insert(platform.to_owned(), messages);
+            }
+        }
         fields.finish();
         Self {
             strategy_by_platform,
             max_length_by_platform,
+            fold_by_platform,
         }
     }
 }

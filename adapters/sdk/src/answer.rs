@@ -165,6 +165,13 @@ pub trait Render: Send + Sync {
 
     /// Whether the platform takes this as one message: length in its own unit, bytes, marks.
     fn fits(&self, rendered: &Rendered) -> bool;
+
+    /// Whether the platform takes this as one message that is opened to read it, and then shows several. Where the
+    /// operator wants very long answers so, one part may be as long as this allows; the adapter sees by its length what
+    /// it is.
+    fn folds(&self, _rendered: &Rendered) -> bool {
+        false
+    }
 }
 
 /// The text of `content` without any markup: what is left where a platform cannot nest.
