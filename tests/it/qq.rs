@@ -12,6 +12,7 @@ mod moderation;
 mod official;
 mod official_whole;
 mod outcomes;
+mod requests;
 mod sharing;
 mod whole;
 mod words;

@@ -8,6 +8,8 @@ mod tests;
 
 use weirgate_sdk::answer::{Block, Inline, Render, Rendered, spelled_out, table};
 
+use crate::onebot::folded::{self, MAX_NODES};
+
 /// Renders answers as plain text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlainText {
@@ -45,6 +47,11 @@ impl Render for PlainText {
 
     fn fits(&self, rendered: &Rendered) -> bool {
         rendered.text.len() <= self.max_bytes && rendered.text.chars().nth(self.max_chars).is_none()
+    }
+
+    /// As forwarded messages.
+    fn folds(&self, rendered: &Rendered) -> bool {
+        folded::texts(&rendered.text, self.max_chars, self.max_bytes).len() <= MAX_NODES
     }
 }
 

@@ -1,6 +1,6 @@
 //! OneBot v11: the wire format, the ways to reach an implementation, the way in and the way out.
 //!
-//! Owns the list of its parts. `wire`, `cq`, `card`, `segment`, `receive`, `send`, `answer`, `version`,
+//! Owns the list of its parts. `wire`, `cq`, `card`, `segment`, `receive`, `request`, `send`, `folded`, `answer`, `version`,
 //! `handshake` is pure; `reverse` (with `door`), `forward` (with `dial`) and `http` are the three
 //! ways; `session`, `links`, `call`, `welcome`, `history` and `intake` do the work that they share,
 //! `moderate` (with `members`) what is done in groups.
@@ -13,6 +13,7 @@ pub mod card;
 pub mod cq;
 pub mod dial;
 pub mod door;
+pub mod folded;
 pub mod forward;
 pub mod handshake;
 pub mod history;
@@ -25,6 +26,7 @@ pub mod moderate;
 pub mod places;
 pub mod quote;
 pub mod receive;
+pub mod request;
 pub mod reverse;
 pub mod seen;
 pub mod segment;

@@ -24,19 +24,22 @@ use crate::{
         call::{Answer, Calls},
         dial::TOKEN_REFUSED,
         door::Place,
-        forward,
+        folded, forward,
         http::{self, Http, call::HttpCalls, post},
         intake::{CHANNEL, Listening, Parcel},
         links::Links,
-        reverse,
+        request, reverse,
         seen::Seen,
         send::{self, Call},
         sent::SentMessages,
         version::{Family, Implementation},
+        wire::Frame,
     },
     settings::{Settings, Transport},
 };
 
+/// Requests that wait for their answer.
+const CHORES: usize = 32;
 /// At the end: how long what was read may take to be accepted.
 const ACCEPT_LIMIT: Duration = Duration::from_secs(3);
 /// The longest time from the stop signal to the end of the run.
@@ -78,6 +81,8 @@ pub struct Shared {
     pub admins: Admins,
     /// What stands at the other end, once it said so.
     pub implementation: Mutex<Option<Implementation>>,
+    /// Where calls go that nobody waits for, while the account runs.
+    chores: Mutex<Option<mpsc::Sender<Call>>>,
     /// What makes the account unusable.
     fault: Option<String>,
 }
@@ -110,6 +115,7 @@ impl Shared {
             patience: Patience::default(),
             admins: Admins::default(),
             implementation: Mutex::default(),
+            chores: Mutex::default(),
             fault,
         }
     }
@@ -124,6 +130,12 @@ impl Shared {
             Some(http) => http.call(&self.links, call, limit).await,
             None => self.calls.call(&self.links, call, limit).await,
         }
+    }
+
+    /// Makes a sending call.
+    async fn deliver(&self, call: &Call) -> Result<Sent, SendError> {
+        let answer = self.request(call, self.settings.call_timeout).await;
+        answer.map(|data| data.sent())
     }
 
     /// The family of what stands at the other end.
@@ -144,6 +156,35 @@ impl Shared {
         if let Event::Message(message) = event {
             self.seen.remember(bot, message.sent_at / 1_000);
         }
+    }
+}
+
+impl Shared {
+    /// A frame was read: a request that the operator wants answered is answered, in its turn.
+    pub fn requested(&self, frame: &Frame<'_>) {
+        let Some(call) = request::answer(frame, self.settings.requests) else {
+            return;
+        };
+        let chores = self.chores.lock();
+        let taken = chores.as_ref().map(|chores| chores.try_send(call));
+        if !matches!(taken, Some(Ok(()))) {
+            tracing::warn!(account = %self.account, "too many requests at once: one is left in the account's client");
+        }
+    }
+
+    /// Makes the calls that nobody waits for, one after another. Never ends.
+    async fn work(&self, mut chores: mpsc::Receiver<Call>) {
+        while let Some(call) = chores.recv().await {
+            let account = &self.account;
+            let (action, approve) = (call.action, call.params["approve"] == true);
+            match self.request(&call, self.settings.call_timeout).await {
+                Ok(_) => tracing::info!(%account, action, approve, "a request was answered"),
+                Err(error) => {
+                    tracing::warn!(%account, action, %error, "a request could not be answered");
+                }
+            }
+        }
+        std::future::pending().await
     }
 }
 
@@ -239,6 +280,36 @@ impl Qq {
     }
 }
 
+impl Qq {
+    /// Delivers a part that is too long for one message as one that holds several. Where the implementation refuses
+    /// that, nothing was sent, and they go out by themselves.
+    async fn send_folded(&self, outgoing: &Outgoing) -> Result<Sent, SendError> {
+        let shared = &self.shared;
+        let (chars, bytes) = (shared.settings.max_length, shared.settings.max_bytes());
+        let texts = folded::texts(&outgoing.rendered.text, chars, bytes);
+        let bot = shared.links.bot();
+        let bot = bot.ok_or_else(|| SendError::Unavailable("not connected".into()))?;
+        let call = folded::call(&outgoing.conversation.conversation, &texts, &bot)?;
+        let refused = match shared.deliver(&call).await {
+            Err(error @ (SendError::Rejected(_) | SendError::TooLong)) => error,
+            result => return result,
+        };
+        tracing::warn!(account = %shared.account, error = %refused, "no forwarded messages: they are sent one by one");
+        let mut sent = Sent::default();
+        for (part, text) in (0..).zip(texts) {
+            let mut one = outgoing.clone();
+            (one.part, one.rendered.text) = (part, text);
+            let call = send::call(&one, shared.settings.reply)?;
+            sent = shared.deliver(&call).await.map_err(|error| match part {
+                0 => error,
+                // Those before it arrived: not again.
+                _ => SendError::Ambiguous(format!("broken off: {error}")),
+            })?;
+        }
+        Ok(sent)
+    }
+}
+
 #[async_trait]
 impl Adapter for Qq {
     fn platform(&self) -> Platform {
@@ -284,7 +355,10 @@ impl Adapter for Qq {
         {
             let mut serve = Box::pin(self.serve(place, sender, &stop));
             let mut work = pin!(intake.run());
+            let (sender, chores) = mpsc::channel(CHORES);
+            *shared.chores.lock() = Some(sender);
             tokio::select! {
+                () = shared.work(chores) => {}
                 () = &mut serve => {
                     let _ = timeout(ACCEPT_LIMIT, work).await;
                 }
@@ -327,9 +401,12 @@ impl Adapter for Qq {
 
     async fn send(&self, outgoing: Outgoing) -> Result<Sent, SendError> {
         let shared = &self.shared;
-        let call = send::call(&outgoing, shared.settings.reply)?;
-        let limit = shared.settings.call_timeout;
-        let result = shared.request(&call, limit).await.map(|data| data.sent());
+        let result = if self.format.fits(&outgoing.rendered) {
+            let call = send::call(&outgoing, shared.settings.reply)?;
+            shared.deliver(&call).await
+        } else {
+            self.send_folded(&outgoing).await
+        };
         shared.links.outcome(&result);
         if let Ok(Sent {
             message: Some(message),

@@ -62,6 +62,47 @@ pub enum Transport {
     },
 }
 
+/// What is done with a request of one kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnRequest {
+    /// Nothing: it waits in the account's own client.
+    #[default]
+    Ignore,
+    /// It is granted.
+    Accept,
+    /// It is refused.
+    Reject,
+}
+
+/// What is done with requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Requests {
+    /// Somebody wants to be the account's friend.
+    pub friend: OnRequest,
+    /// Somebody wants the account in a group.
+    pub invite: OnRequest,
+    /// Somebody wants to join a group in which the account is an admin.
+    pub join: OnRequest,
+}
+
+impl Requests {
+    fn read(mut fields: Fields<'_>) -> Self {
+        let words = [
+            ("ignore", OnRequest::Ignore),
+            ("accept", OnRequest::Accept),
+            ("reject", OnRequest::Reject),
+        ];
+        let mut one = |key| fields.choice(key, OnRequest::Ignore, &words);
+        let read = Self {
+            friend: one("friend"),
+            invite: one("invite"),
+            join: one("join"),
+        };
+        fields.finish();
+        read
+    }
+}
+
 /// Settings of one account.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
@@ -85,6 +126,8 @@ pub struct Settings {
     pub max_length: usize,
     /// How often the account sends.
     pub rates: Rates,
+    /// What is done with requests.
+    pub requests: Requests,
     /// Users (other bots, which look like people here) whose messages are dropped.
     pub ignore: HashSet<String>,
 }
@@ -107,6 +150,7 @@ impl Default for Settings {
                 conversation: 1.0,
                 conversation_burst: 3,
             },
+            requests: Requests::default(),
             ignore: HashSet::new(),
         }
     }
@@ -157,6 +201,7 @@ impl Settings {
                 .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
             max_length: fields.usize("max_length", default.max_length, 64..=6_000),
             rates: rates(fields),
+            requests: Requests::read(fields.section("requests")),
             ignore: fields
                 .list("ignore")
                 .into_iter()

@@ -105,6 +105,8 @@ struct Shared {
     groups: Mutex<members::Groups>,
     /// The actions that were called, in order.
     called: Mutex<Vec<String>>,
+    /// What answered requests, in order.
+    requests: Mutex<Vec<Value>>,
 }
 
 #[derive(Debug, Default)]
@@ -233,6 +235,12 @@ impl FakeOneBot {
     #[must_use]
     pub fn called(&self) -> Vec<String> {
         self.shared.called.lock().clone()
+    }
+
+    /// How requests were answered so far, in order.
+    #[must_use]
+    pub fn requests(&self) -> Vec<Value> {
+        self.shared.requests.lock().clone()
     }
 
     /// Waits until an action was called so many times; whether it was in time.
@@ -430,6 +438,7 @@ impl Shared {
             history: Mutex::default(),
             groups: Mutex::default(),
             called: Mutex::default(),
+            requests: Mutex::default(),
         })
     }
 

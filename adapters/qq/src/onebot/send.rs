@@ -72,7 +72,9 @@ fn group_message(outgoing: &Outgoing, reply: Reply) -> Vec<Value> {
     }
 }
 
-fn text_segment(text: &str) -> Value {
+/// Literal text.
+#[must_use]
+pub fn text_segment(text: &str) -> Value {
     json!({ "type": "text", "data": { "text": text } })
 }
 

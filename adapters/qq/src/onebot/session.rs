@@ -237,6 +237,7 @@ impl Session<'_> {
         match receiver.read(&frame, unix_time(), shared.known()) {
             Received::Event(event) => {
                 shared.heard(self.bot, &event);
+                shared.requested(&frame);
                 gathered.push(event);
             }
             Received::Heartbeat { interval, online } => {

@@ -41,6 +41,7 @@ fn everything_can_be_written() {
         ("call_timeout", Node::text("3")),
         ("heartbeat_timeout", Node::text("40")),
         ("max_length", Node::text("800")),
+        ("requests", Node::map([("friend", Node::text("accept"))])),
         (
             "ignore",
             Node::list([Node::text("20009"), Node::text("20010")]),
@@ -73,6 +74,10 @@ fn everything_can_be_written() {
             account_burst: 5,
             conversation: 0.5,
             conversation_burst: 1,
+        },
+        requests: Requests {
+            friend: OnRequest::Accept,
+            ..Requests::default()
         },
         ignore: HashSet::from(["20009".to_owned(), "20010".to_owned()]),
     };

@@ -122,8 +122,19 @@ pub(super) fn call(shared: &Shared, frame: &str) -> Then {
         });
     }
     match name {
-        action @ ("send_group_msg" | "send_private_msg" | "send_msg") => {
-            send(shared, action, params, echo)
+        action @ ("send_group_msg"
+        | "send_private_msg"
+        | "send_msg"
+        | "send_group_forward_msg"
+        | "send_private_forward_msg") => send(shared, action, params, echo),
+        "set_friend_add_request" | "set_group_add_request" => {
+            shared.requests.lock().push(params.clone());
+            let known = params["flag"].is_string() && params["approve"].is_boolean();
+            now(if known {
+                ok(Value::Null, echo)
+            } else {
+                failed(1400, "no flag", echo)
+            })
         }
         "get_login_info" => now(ok(
             json!({ "user_id": shared.self_id, "nickname": "bot" }),
@@ -147,13 +158,19 @@ fn send(shared: &Shared, action: &str, params: &Value, echo: &Value) -> Then {
     let bad = |why: &str| Then::Answer(failed(1400, why, echo), Duration::ZERO);
     let (group, user) = (id(&params["group_id"]), id(&params["user_id"]));
     let target = match (action, group, user) {
-        ("send_group_msg", Some(group), _) | ("send_msg", Some(group), None) => {
-            Target::Group(group)
+        ("send_group_msg" | "send_group_forward_msg", Some(group), _)
+        | ("send_msg", Some(group), None) => Target::Group(group),
+        ("send_private_msg" | "send_private_forward_msg" | "send_msg", group, Some(user)) => {
+            Target::Private { user, group }
         }
-        ("send_private_msg" | "send_msg", group, Some(user)) => Target::Private { user, group },
         _ => return bad("group_id or user_id is missing"),
     };
+    let nodes = nodes(&params["messages"]);
     let segments = match &params["message"] {
+        _ if action.contains("forward") => match nodes {
+            Some(segments) => segments,
+            None => return bad("messages are not nodes"),
+        },
         Value::Array(segments) if !segments.is_empty() => segments.clone(),
         Value::String(text) if params["auto_escape"] == true => vec![events::text(text)],
         Value::String(text) => parse_codes(text),
@@ -186,6 +203,26 @@ fn send(shared: &Shared, action: &str, params: &Value, echo: &Value) -> Then {
         Some(Script::Silent) => Then::Nothing,
         Some(Script::Drop) => Then::Break,
     }
+}
+
+/// The segments of all messages inside of a forwarded one, if each says who wrote it.
+fn nodes(messages: &Value) -> Option<Vec<Value>> {
+    let mut segments = Vec::new();
+    for node in messages
+        .as_array()
+        .filter(|nodes| (1..=100).contains(&nodes.len()))?
+    {
+        let data = &node["data"];
+        let named = id(&data["user_id"]).is_some() && data["nickname"].is_string();
+        let content = data["content"]
+            .as_array()
+            .filter(|content| !content.is_empty());
+        if node["type"] != "node" || !named {
+            return None;
+        }
+        segments.extend(content?.iter().cloned());
+    }
+    Some(segments)
 }
 
 /// Takes a sent message back; another's needs an admin, and this bot is none here.
