@@ -323,6 +323,7 @@ impl Adapter for Official {
             // In groups and private chats a message with a known number is taken once.
             idempotent: !is_guild,
             transcript: false,
+            pending: false,
             rates: settings.rates,
         }
     }
