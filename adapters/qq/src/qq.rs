@@ -161,8 +161,8 @@ impl Shared {
 
 impl Shared {
     /// A frame was read: a request that the operator wants answered is answered, in its turn.
-    pub fn requested(&self, frame: &Frame<'_>) {
-        let Some(call) = request::answer(frame, self.settings.requests) else {
+    pub fn requested(&self, bot: &str, frame: &Frame<'_>) {
+        let Some(call) = request::answer(frame, bot, self.settings.requests) else {
             return;
         };
         let chores = self.chores.lock();

@@ -85,6 +85,16 @@ pub struct Requests {
     pub join: OnRequest,
 }
 
+/// What is done with a poke of the bot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnPoke {
+    /// Nothing.
+    #[default]
+    Ignore,
+    /// It is answered like a message.
+    Answer,
+}
+
 impl Requests {
     fn read(mut fields: Fields<'_>) -> Self {
         let words = [
@@ -128,6 +138,8 @@ pub struct Settings {
     pub rates: Rates,
     /// What is done with requests.
     pub requests: Requests,
+    /// What is done with a poke of the bot.
+    pub poke: OnPoke,
     /// Users (other bots, which look like people here) whose messages are dropped.
     pub ignore: HashSet<String>,
 }
@@ -151,6 +163,7 @@ impl Default for Settings {
                 conversation_burst: 3,
             },
             requests: Requests::default(),
+            poke: OnPoke::Ignore,
             ignore: HashSet::new(),
         }
     }
@@ -202,6 +215,11 @@ impl Settings {
             max_length: fields.usize("max_length", default.max_length, 64..=6_000),
             rates: rates(fields),
             requests: Requests::read(fields.section("requests")),
+            poke: fields.choice(
+                "poke",
+                default.poke,
+                &[("ignore", OnPoke::Ignore), ("answer", OnPoke::Answer)],
+            ),
             ignore: fields
                 .list("ignore")
                 .into_iter()

@@ -171,9 +171,11 @@ impl Shared {
         self.state.lock().refused
     }
 
-    /// The platform refuses this from now on.
+    /// The platform refuses this from now on, beside what was known.
     pub fn learn(&self, refused: Refused) {
-        self.state.lock().refused = refused;
+        let known = &mut self.state.lock().refused;
+        known.markdown |= refused.markdown;
+        known.links |= refused.links;
     }
 
     /// Tells the gateway of the connection, and the log when it changes.

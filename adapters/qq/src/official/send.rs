@@ -57,12 +57,13 @@ pub async fn send(shared: &Shared, outgoing: &Outgoing) -> Result<Sent, SendErro
         refused: shared.refused(),
     };
     let answered = answered(outgoing, unix_time());
+    let late = outgoing.reply_context.is_some() && answered.is_none();
     let said = message(place, outgoing, answered, manner);
     match api.post(&place.path(), &said).await {
         Ok(result) => Ok(Sent {
             message: result["id"].as_str().map(MessageId::from),
         }),
-        Err(error) => failure(shared, &error, manner.refused, answered.is_some()),
+        Err(error) => failure(shared, &error, manner.refused, late),
     }
 }
 
@@ -134,7 +135,7 @@ fn failure(
     shared: &Shared,
     error: &CallError,
     known: Refused,
-    is_answer: bool,
+    late: bool,
 ) -> Result<Sent, SendError> {
     let text = error.to_string();
     let refusal = match error {
@@ -172,7 +173,7 @@ fn failure(
         Trouble::TooLong => SendError::TooLong,
         Trouble::Expired => SendError::Expired,
         // The time for an answer was over, and anything else is not allowed.
-        Trouble::NoPush if !is_answer => SendError::Expired,
+        Trouble::NoPush if late => SendError::Expired,
         Trouble::NoPush | Trouble::Forbidden => SendError::Forbidden(text),
         Trouble::Gone => SendError::Gone(text),
         Trouble::NoMarkdown | Trouble::NoLinks | Trouble::Other => SendError::Rejected(text),

@@ -20,8 +20,8 @@ use super::api::{CallError, MAX_TEXT, broken, read_body};
 const LEFT: Duration = Duration::from_secs(50);
 /// The shortest and longest life that is believed.
 const LIFE: (u64, u64) = (5, 7_200);
-/// After a failure nothing is asked for so long, if the present token still lives.
-const PAUSE: Duration = Duration::from_secs(5);
+/// After a failure nothing is asked for so long: calls that wait behind each other do not each wait for it.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// The token of one bot.
 pub struct Tokens {
@@ -29,8 +29,8 @@ pub struct Tokens {
     url: String,
     app_id: String,
     secret: Secret,
-    /// Held while a question is under way.
-    asking: Mutex<Option<Instant>>,
+    /// Held while a question is under way; when and why the last one failed.
+    asking: Mutex<Option<(Instant, CallError)>>,
     present: Quick<Option<Token>>,
 }
 
@@ -66,9 +66,10 @@ impl Tokens {
         if let Some(token) = self.living(LEFT) {
             return Ok(token);
         }
-        let failed = last.is_some_and(|at| at.elapsed() < PAUSE);
-        if let Some(token) = self.living(Duration::ZERO).filter(|_| failed) {
-            return Ok(token);
+        if let Some((at, error)) = &*last
+            && at.elapsed() < PAUSE
+        {
+            return self.living(Duration::ZERO).ok_or_else(|| error.clone());
         }
         let asked = timeout(limit, self.ask()).await;
         let asked = asked.unwrap_or_else(|_| {
@@ -84,7 +85,7 @@ impl Tokens {
                 Ok(text)
             }
             Err(error) => {
-                *last = Some(Instant::now());
+                *last = Some((Instant::now(), error.clone()));
                 // The old one is good until its end.
                 self.living(Duration::ZERO).ok_or(error)
             }

@@ -3,6 +3,8 @@
 //! Owns what each kind of event means and which events are nobody's business.
 //! Pure: the time is an argument. An event that is not known or not whole never ends a connection.
 
+pub mod poke;
+
 use std::{borrow::Cow, collections::HashSet, time::Duration};
 
 use weirgate_sdk::{
@@ -16,7 +18,7 @@ use super::{
     segment,
     wire::{self, Frame, MAX_ID, MAX_MESSAGE_ID, WireAnonymous, WireSender, WireStatus},
 };
-use crate::qq::Shared;
+use crate::{qq::Shared, settings::OnPoke};
 
 /// How long the platform may deliver a message again by itself; its ids are short hashes that come back
 /// later.
@@ -61,6 +63,8 @@ pub struct Receiver<'a> {
     pub ignored: &'a HashSet<String>,
     /// How far back the account asks for what it missed.
     pub catch_up: Duration,
+    /// A poke of the bot is a message to it.
+    pub pokes: bool,
 }
 
 impl<'a> Receiver<'a> {
@@ -73,6 +77,7 @@ impl<'a> Receiver<'a> {
             bot,
             ignored: &shared.settings.ignore,
             catch_up: shared.settings.catch_up,
+            pokes: shared.settings.poke == OnPoke::Answer,
         }
     }
 }
@@ -116,7 +121,7 @@ impl Receiver<'_> {
             "message" => self.message(frame, now, sent_by_bot),
             "message_sent" => Received::Event(Event::OwnMessage),
             "meta_event" => meta(frame),
-            "notice" => self.notice(frame),
+            "notice" => self.notice(frame, now),
             "request" => {
                 let name = wire::text(frame.request_type).unwrap_or_default();
                 other(&[
@@ -235,7 +240,7 @@ impl Receiver<'_> {
         }
     }
 
-    fn notice(&self, frame: &Frame<'_>) -> Received {
+    fn notice(&self, frame: &Frame<'_>, now: Timestamp) -> Received {
         let kind = wire::text(frame.notice_type).unwrap_or_default();
         let detail = wire::text(frame.sub_type).unwrap_or_default();
         let event = match &*kind {
@@ -245,6 +250,7 @@ impl Receiver<'_> {
                 let place = user.map(|user| Place::Private(&user).conversation());
                 self.recalled(frame, place.map(|place| self.conversation(place.as_str())))
             }
+            "notify" if detail == "poke" => self.poke(frame, now),
             "group_admin" => self.promoted(frame, &detail),
             "group_increase" => self.moved(frame, &detail, true),
             "group_decrease" => self.moved(frame, &detail, false),

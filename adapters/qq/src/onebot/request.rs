@@ -7,17 +7,18 @@ use serde_json::json;
 
 use super::{
     send::Call,
-    wire::{self, Frame},
+    wire::{self, Frame, MAX_ID},
 };
 use crate::settings::{OnRequest, Requests};
 
 /// The longest mark of a request, in bytes: what the implementation knows it by.
 const MAX_FLAG: usize = 1_024;
 
-/// The call that answers a request, if it is one and the operator wants it answered.
+/// The call that answers a request, if it is one to this bot and the operator wants it answered.
 #[must_use]
-pub fn answer(frame: &Frame<'_>, wanted: Requests) -> Option<Call> {
-    if wire::text(frame.post_type)? != "request" {
+pub fn answer(frame: &Frame<'_>, bot: &str, wanted: Requests) -> Option<Call> {
+    let to_another = wire::id(frame.self_id, MAX_ID).is_some_and(|id| id != bot);
+    if wire::text(frame.post_type)? != "request" || to_another {
         return None;
     }
     let flag = wire::text(frame.flag)?;
@@ -54,7 +55,7 @@ mod tests {
     fn answered(event: &Value, wanted: Requests) -> Option<(&'static str, Value)> {
         let text = event.to_string();
         let frame: Frame<'_> = serde_json::from_str(&text).expect("a frame");
-        answer(&frame, wanted).map(|call| (call.action, call.params))
+        answer(&frame, "10001", wanted).map(|call| (call.action, call.params))
     }
 
     fn request(kind: &str, sub: &str) -> Value {
@@ -108,6 +109,9 @@ mod tests {
             odd.push(request);
         }
         odd.push(request("group", "other"));
+        let mut foreign = request("friend", "");
+        foreign["self_id"] = json!(10_002);
+        odd.push(foreign);
         for event in odd {
             assert_eq!(answered(&event, all), None, "{event}");
         }

@@ -8,6 +8,7 @@ use weirgate_sdk::{Outgoing, SendError};
 
 use super::{
     places::{Place, id_value},
+    receive::poke::POKE,
     wire::is_integer,
 };
 use crate::settings::Reply;
@@ -56,7 +57,7 @@ fn group_message(outgoing: &Outgoing, reply: Reply) -> Vec<Value> {
     let text = outgoing.rendered.text.as_str();
     let target = outgoing.reply.as_ref().filter(|_| outgoing.part == 0);
     match (target, reply) {
-        (Some(target), Reply::Quote) => {
+        (Some(target), Reply::Quote) if !target.message.as_str().starts_with(POKE) => {
             let id = id_value(target.message.as_str());
             vec![
                 json!({ "type": "reply", "data": { "id": id } }),

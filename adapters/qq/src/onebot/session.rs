@@ -237,7 +237,7 @@ impl Session<'_> {
         match receiver.read(&frame, unix_time(), shared.known()) {
             Received::Event(event) => {
                 shared.heard(self.bot, &event);
-                shared.requested(&frame);
+                shared.requested(self.bot, &frame);
                 gathered.push(event);
             }
             Received::Heartbeat { interval, online } => {

@@ -51,6 +51,9 @@ pub struct Frame<'a> {
     /// Which group.
     #[serde(borrow)]
     pub group_id: Raw<'a>,
+    /// Notice: whom somebody poked.
+    #[serde(borrow)]
+    pub target_id: Raw<'a>,
     /// Request: what it is answered by.
     #[serde(borrow)]
     pub flag: Raw<'a>,

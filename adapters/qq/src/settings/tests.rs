@@ -35,6 +35,7 @@ fn everything_can_be_written() {
         ("token", Node::text("a-long-token")),
         ("self_id", Node::text("10001")),
         ("reply", Node::text("mention")),
+        ("poke", Node::text("answer")),
         ("connection", Node::text("reverse")),
         ("reconnect", Node::text("5")),
         ("catch_up", Node::text("0")),
@@ -79,6 +80,7 @@ fn everything_can_be_written() {
             friend: OnRequest::Accept,
             ..Requests::default()
         },
+        poke: OnPoke::Answer,
         ignore: HashSet::from(["20009".to_owned(), "20010".to_owned()]),
     };
     assert_eq!(settings, expected);

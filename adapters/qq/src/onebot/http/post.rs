@@ -189,7 +189,7 @@ fn event(shared: &Shared, inbox: &Inbox, frame: &Frame<'_>) -> Result<Event, Sta
         return Err(StatusCode::BAD_REQUEST);
     }
     shared.heard(bot, &event);
-    shared.requested(frame);
+    shared.requested(bot, frame);
     Ok(event)
 }
 

@@ -17,6 +17,7 @@ fn read(event: &Value) -> Received {
         bot: "10001",
         ignored: &HashSet::from(["20009".to_owned()]),
         catch_up: Duration::ZERO,
+        pokes: true,
     };
     let frame = serde_json::from_str(&event).expect("a frame");
     receiver.read(&frame, NOW, |conversation, id| {
@@ -357,6 +358,50 @@ fn unknown_and_incomplete_events_are_only_named() {
     }
     let long = json!({ "post_type": "notice", "notice_type": "x".repeat(500) });
     assert_eq!(other_name(&long).len(), 64);
+}
+
+#[test]
+fn a_poke_of_the_bot_is_a_message_to_it() {
+    let poke = |changes: Value| {
+        let mut event = json!({ "time": 1_700_000_000, "self_id": 10001, "post_type": "notice",
+            "notice_type": "notify", "sub_type": "poke", "user_id": 9_007_199_254_740_993_u64,
+            "target_id": 10001, "group_id": 30001 });
+        for (name, value) in changes.as_object().expect("an object") {
+            event[name] = value.clone();
+        }
+        event
+    };
+    let heard = message(&poke(json!({})));
+    assert_eq!(heard.conversation.conversation.as_str(), "g30001");
+    assert_eq!(heard.sender.key.id.as_str(), "9007199254740993");
+    assert_eq!(heard.segments, [Segment::Placeholder("poke".into())]);
+    assert!(heard.mentions_bot && !heard.is_empty());
+    let again = message(&poke(json!({})));
+    assert_eq!((again.dedupe, again.id), (heard.dedupe.clone(), heard.id));
+    let later = message(&poke(json!({ "time": 1_700_000_001 })));
+    assert_ne!(later.dedupe.key, heard.dedupe.key);
+    let friend = message(&poke(json!({ "group_id": null })));
+    assert_eq!(
+        friend.conversation.conversation.as_str(),
+        "p9007199254740993"
+    );
+    assert_eq!(
+        (friend.chat, friend.mentions_bot),
+        (ChatKind::Private, false)
+    );
+    for other in [
+        json!({ "target_id": 20001 }),
+        json!({ "user_id": 10001 }),
+        json!({ "user_id": 20009 }),
+        json!({ "target_id": {} }),
+    ] {
+        assert_eq!(other_name(&poke(other)), "notice.notify.poke");
+    }
+    for (kind, detail) in [("ban", "ban"), ("ban", "lift_ban")] {
+        let ban = json!({ "post_type": "notice", "notice_type": format!("group_{kind}"), "sub_type": detail,
+            "self_id": 10001, "group_id": 30001, "user_id": 10001, "operator_id": 7, "duration": 60 });
+        assert_eq!(other_name(&ban), format!("notice.group_ban.{detail}"));
+    }
 }
 
 #[test]

@@ -71,6 +71,16 @@ fn the_first_part_in_a_group_quotes_the_message_by_its_exact_id() {
 }
 
 #[test]
+fn a_poke_is_not_quoted() {
+    let part = outgoing("g30001", "x", Some(("poke-1700000000-20001", "20001")));
+    let message = call(&part, Reply::Quote).expect("a call").params["message"].clone();
+    assert_eq!(
+        message,
+        json!([{ "type": "text", "data": { "text": "x" } }])
+    );
+}
+
+#[test]
 fn a_mention_names_the_author_and_never_everybody() {
     let message = |author: &str| {
         let part = outgoing("g1", "x", Some(("5", author)));
