@@ -96,7 +96,8 @@ async fn a_very_long_answer_is_one_message_of_many() {
         assert!(sent.message.is_some());
         let reply = fake.next_reply(LIMIT).await.expect("a reply");
         assert_eq!(reply.target, expected);
-        assert_eq!(reply.text(), outgoing.rendered.text.replace('\n', ""));
+        let words = |text: &str| text.replace('\n', "");
+        assert_eq!(words(&reply.text()), words(&outgoing.rendered.text));
         assert!(reply.segments.len() > 5);
         assert!(
             reply

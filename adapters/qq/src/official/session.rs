@@ -85,7 +85,7 @@ enum Step {
     Hand(Parcel),
     /// A heartbeat, now.
     Beat,
-    /// Nothing: the last heartbeat was heard.
+    /// Nothing: the last heartbeat was heard, or a session began.
     Alive,
     /// Another connection, or none.
     End(After, String),
@@ -274,7 +274,7 @@ impl Line<'_> {
             }
         };
         match frame["op"].as_u64() {
-            Some(op::DISPATCH) => Step::Hand(self.event(&mut frame, url)),
+            Some(op::DISPATCH) => self.event(&mut frame, url),
             Some(op::HEARTBEAT_ACK) => Step::Alive,
             Some(op::HEARTBEAT) => Step::Beat,
             Some(op::RECONNECT) => Step::End(
@@ -291,10 +291,10 @@ impl Line<'_> {
     }
 
     /// An event came.
-    fn event(&mut self, frame: &mut Value, url: &str) -> Parcel {
+    fn event(&mut self, frame: &mut Value, url: &str) -> Step {
         let data = frame["d"].take();
         let Some(kind) = frame["t"].as_str() else {
-            return self.unreadable();
+            return Step::Hand(self.unreadable());
         };
         if kind == "READY" {
             self.session = data["session_id"].as_str().map(|id| Session {
@@ -311,9 +311,10 @@ impl Line<'_> {
         }
         if matches!(kind, "READY" | "RESUMED") {
             self.shared.report(Connection::Up);
+            return Step::Alive;
         }
         let event = self.shared.read(kind, &data, unix_time());
-        self.parcel(event)
+        Step::Hand(self.parcel(event))
     }
 
     fn unreadable(&self) -> Parcel {

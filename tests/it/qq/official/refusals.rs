@@ -140,7 +140,10 @@ async fn a_person_in_a_group_is_mentioned_on_request() {
     let seen = rig.fake.next_message(LIMIT).await.expect("seen");
     assert_eq!(
         seen.text,
-        format!("<qqbot-at-user id=\"{}\" /> <\u{200B}@all> yes", member(7))
+        format!(
+            "<qqbot-at-user id=\"{}\" /> <\u{200B}@\u{200B}all> yes",
+            member(7)
+        )
     );
     rig.ended().await;
 }
