@@ -119,12 +119,8 @@ pub(super) async fn build(mut startup: Startup) -> Result<App, StartError> {
         let mirrored = Arc::clone(&store);
         tasks.spawn(mirror(mirrored, reloader.clone(), http_signal.clone()));
     }
-    open_socket(
-        (&config, &source.environment),
-        operators_desk(store, redactor, clock, &core),
-        &http_signal,
-        &mut tasks,
-    );
+    let desk = operators_desk(store, redactor, clock, &core);
+    open_socket(&config, &source.environment, desk, &http_signal, &mut tasks);
     tasks.spawn(kept_files::sweep(media, http_signal.clone()));
     Server::serve(listener, Arc::clone(&routes), http_signal, &mut tasks);
     let greetings = greetings(&config, &accounts, &server, &core).await?;
@@ -157,7 +153,8 @@ pub(super) async fn build(mut startup: Startup) -> Result<App, StartError> {
 
 /// Lets the tools of the command line reach this gateway.
 fn open_socket(
-    (config, environment): (&Config, &Environment<'_>),
+    config: &Config,
+    environment: &Environment<'_>,
     desk: Desk,
     stop: &Stop,
     tasks: &mut JoinSet<()>,
