@@ -52,7 +52,7 @@ use crate::{
         dispatch::Runner,
         fair::Batch,
     },
-    store::{Begin, Effect, End, EndState, Store, StoreError, Waiting, Write, commit},
+    store::{AuditResult, Begin, Effect, End, EndState, Store, StoreError, Waiting, Write, commit},
     telemetry::{
         metrics::{self, Queue},
         traces,
@@ -300,9 +300,10 @@ impl Agent {
         };
         if input.quiet {
             ending.text.clear();
-            ending
-                .effects
-                .retain(|effect| !matches!(effect, Effect::Audit(_)));
+            // What was done is recorded however often; that somebody may not is recorded as often as he is told.
+            ending.effects.retain(|effect| {
+                !matches!(effect, Effect::Audit(audit) if audit.result == AuditResult::Denied)
+            });
         }
         self.finish(input, &turn, ending, progress.begun).await
     }

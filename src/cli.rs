@@ -2,6 +2,7 @@
 //!
 //! Owns the arguments and the exit codes. It never holds logic of the gateway.
 
+mod audit;
 mod backup;
 mod check;
 mod doctor;
@@ -71,6 +72,9 @@ enum Command {
     /// The configuration as it was changed while the gateway ran.
     #[command(subcommand)]
     Config(settings::Config),
+    /// The audit log: verify that it is whole, or write it out.
+    #[command(subcommand)]
+    Audit(audit::Audit),
     /// Copy the database, also while the gateway runs.
     Backup {
         /// A new file, or a folder in which one with the time in its name is made.
@@ -112,6 +116,7 @@ pub fn main() -> ExitCode {
         Command::Doctor { offline } => doctor::doctor(config.as_deref(), offline),
         Command::Outbox(command) => with(config, |tool| lists::outbox(tool, command)),
         Command::Queue(command) => with(config, |tool| lists::queue(tool, command)),
+        Command::Audit(command) => with(config, |tool| audit::audit(tool, &command)),
         Command::Config(command) => with(config, |tool| settings::config(tool, &command)),
         Command::Backup { to } => with(config, |tool| backup::backup(tool, &to)),
         Command::Restore { from } => with(config, |tool| backup::restore(tool, &from)),

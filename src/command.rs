@@ -3,6 +3,7 @@
 //! Owns the list of commands, one file each. A command never checks rights by itself and never sends:
 //! it declares what it needs, gets a proof, and returns text and effects.
 
+pub mod audit;
 pub mod cancel;
 pub mod claim;
 pub mod config;
@@ -179,7 +180,7 @@ pub trait Command: Send + Sync {
 }
 
 /// All commands, in the order of /help.
-static COMMANDS: [&dyn Command; 21] = [
+static COMMANDS: [&dyn Command; 22] = [
     &help::Help,
     &ping::Ping,
     &status::Status,
@@ -200,6 +201,7 @@ static COMMANDS: [&dyn Command; 21] = [
     &warn::Warnings,
     &role::RoleCommand,
     &policy::PolicyCommand,
+    &audit::AuditCommand,
     &claim::ClaimGateway,
 ];
 

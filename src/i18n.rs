@@ -9,6 +9,7 @@ mod en;
 pub mod health;
 pub mod media;
 pub mod moderation;
+pub mod oversight;
 pub mod rights;
 pub mod settings;
 pub mod setup;
@@ -117,6 +118,8 @@ pub enum About {
     Role,
     /// /policy
     Policy,
+    /// /audit
+    Audit,
     /// /claim
     Claim,
 }

@@ -6,6 +6,7 @@
 //! database is on a server has a folder of its own for it.
 
 pub mod ask;
+pub mod audit;
 pub mod client;
 pub mod desk;
 mod line;

@@ -4,6 +4,7 @@
 //! and the questions that the core asks. It never decides anything: what is dropped, answered or
 //! retried is the caller's business. `docs/decisions/` says why writes are values with a continuation.
 
+pub mod audit;
 pub mod config;
 pub mod failpoint;
 mod lease;
@@ -22,12 +23,13 @@ use std::{sync::Arc, time::Duration};
 use async_trait::async_trait;
 use weirgate_sdk::{AccountName, ConversationKey, Cursor, Platform, ThreadId, UserKey};
 
+pub use audit::{Audit, AuditFilter, AuditPage, AuditResult};
 pub use lease::{Held, Taken, Wanted};
 pub use media::{MediaChange, MediaQuestion, MediaRow, kind_name};
 pub use operate::{Action, FailedMessage, Operate, Operated, Page, ReplyFilter, StoredReply};
 pub use place::Place;
 pub use record::{
-    Accept, Accepted, Ambient, Audit, Begin, Body, Effect, End, EndState, Fate, Finish, History,
+    Accept, Accepted, Ambient, Begin, Body, Effect, End, EndState, Fate, Finish, History,
     HistoryScope, NewReply, PendingReply, Receipt, ReceiptOutcome, Role, Shown, ShownThread,
     TurnState, Waiting,
 };
@@ -304,6 +306,9 @@ pub trait Store: Send + Sync {
 
     /// Rows about files in the media store.
     async fn media(&self, question: MediaQuestion) -> Result<Vec<MediaRow>, StoreError>;
+
+    /// Records of the audit log, at most `limit`, and the newest of all.
+    async fn audit(&self, filter: AuditFilter, limit: usize) -> Result<AuditPage, StoreError>;
 
     /// A key that stays the same as long as the store does, made at its creation.
     async fn secret(&self) -> Result<[u8; 32], StoreError>;

@@ -122,10 +122,10 @@ impl Agent {
         }
         if !policy.allow_ai_responses {
             // The people there chose so; a notice for each message would be worse than an answer.
-            return Some(Ending::failed(String::new(), Reason::AnswersOff));
+            return Some(self.refused(input, turn, None, Reason::AnswersOff));
         }
         if has_media && !policy.allow_media {
-            return Some(self.refused(input, turn, &Rights::MediaOff, Reason::MediaOff));
+            return Some(self.refused(input, turn, Some(&Rights::MediaOff), Reason::MediaOff));
         }
         let longest = policy.max_message_length;
         let most = longest.map_or(usize::MAX, |most| {
@@ -133,7 +133,7 @@ impl Agent {
         });
         if turn.bodies.iter().any(|body| length(body) > most) {
             let text = Rights::TooLong { most };
-            return Some(self.refused(input, turn, &text, Reason::TooLarge));
+            return Some(self.refused(input, turn, Some(&text), Reason::TooLarge));
         }
         let most = policy.max_messages_per_minute?;
         let count = u32::try_from(turn.bodies.len())
@@ -145,7 +145,7 @@ impl Agent {
             return None;
         }
         let text = Rights::TooManyMessages { most };
-        Some(self.refused(input, turn, &text, Reason::TooMany))
+        Some(self.refused(input, turn, Some(&text), Reason::TooMany))
     }
 
     /// Why a command is not taken, whatever its own needs are.
@@ -160,7 +160,12 @@ impl Agent {
             return None;
         }
         if !policy.allow_commands {
-            return Some(self.refused(input, turn, &Rights::CommandsOff, Reason::CommandsOff));
+            return Some(self.refused(
+                input,
+                turn,
+                Some(&Rights::CommandsOff),
+                Reason::CommandsOff,
+            ));
         }
         let most = policy.max_commands_per_minute?;
         let whose = (input.conversation, input.person);
@@ -169,7 +174,7 @@ impl Agent {
             return None;
         }
         let text = Rights::TooManyCommands { most };
-        Some(self.refused(input, turn, &text, Reason::TooMany))
+        Some(self.refused(input, turn, Some(&text), Reason::TooMany))
     }
 
     /// The end of a turn whose sender lacks a right: recorded, and told unless he was told just now.
@@ -187,26 +192,47 @@ impl Agent {
             Reason::PermissionDenied
         };
         let text = Rights::Lacks(denial.missing());
-        let mut ending = self.refused(input, turn, &text, reason);
+        let mut ending = self.told(input, turn, &text, reason);
         if !ending.text.is_empty() {
             // One record for each time that he was told keeps the log readable in a flood.
             let record = denial.record(event, target, input.turn);
-            ending.effects.push(record.into());
+            ending
+                .effects
+                .push(record.within(input.conversation).into());
         }
         ending
     }
 
-    /// The end of a turn that is refused; without a text if the person was told often enough just now.
+    /// The end of a turn that a rule of the place refuses, whatever the sender's rights are: recorded and told, unless
+    /// both was done often enough just now. Without a text nobody is told.
     pub(super) fn refused(
         &self,
         input: &Input,
         turn: &Turn,
-        text: &Rights,
+        text: Option<&Rights>,
         reason: Reason,
     ) -> Ending {
-        let whose = (input.conversation, input.person);
-        let told = take(&self.lately.told, whose, TOLD, 1, self.clock.tick());
-        let text = if told {
+        if !self.may_tell(input) {
+            return Ending::failed(String::new(), reason);
+        }
+        let event = if input.command {
+            AuditEvent::CommandBlocked
+        } else {
+            AuditEvent::PermissionDenied
+        };
+        let here = Scope::Conversation(input.conversation);
+        let denial = Denial::by_rule(&turn.actor, here, self.clock.now());
+        let record = denial.record(event, String::new(), input.turn);
+        let record = record.with(&serde_json::json!({ "reason": reason.code() }));
+        let text = text.map(|text| text.render(turn.language));
+        let mut ending = Ending::failed(text.unwrap_or_default(), reason);
+        ending.effects.push(record.into());
+        ending
+    }
+
+    /// The end of a turn with a text, unless the person was told often enough just now.
+    fn told(&self, input: &Input, turn: &Turn, text: &Rights, reason: Reason) -> Ending {
+        let text = if self.may_tell(input) {
             text.render(turn.language)
         } else {
             String::new()
@@ -215,6 +241,11 @@ impl Agent {
             private: true,
             ..Ending::failed(text, reason)
         }
+    }
+
+    fn may_tell(&self, input: &Input) -> bool {
+        let whose = (input.conversation, input.person);
+        take(&self.lately.told, whose, TOLD, 1, self.clock.tick())
     }
 }
 

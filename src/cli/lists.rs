@@ -106,13 +106,13 @@ pub(super) fn dead(tool: &Tool, command: Dead) -> ExitCode {
 }
 
 /// Why nothing more is shown or done.
-enum Stopped {
+pub(super) enum Stopped {
     Broken(io::Error),
     Refused(Refusal),
 }
 
 impl Stopped {
-    fn told(&self, tool: &Tool) -> ExitCode {
+    pub(super) fn told(&self, tool: &Tool) -> ExitCode {
         match self {
             Self::Broken(error) => tool.fail(&Console::SocketFailed {
                 error: &error.to_string(),
@@ -122,7 +122,7 @@ impl Stopped {
     }
 }
 
-async fn asked(way: &mut Way, ask: &Ask) -> Result<Answer, Stopped> {
+pub(super) async fn asked(way: &mut Way, ask: &Ask) -> Result<Answer, Stopped> {
     match way.ask(ask).await {
         Ok(Ok(answer)) => Ok(answer),
         Ok(Err(refusal)) => Err(Stopped::Refused(refusal)),

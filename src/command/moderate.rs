@@ -256,7 +256,11 @@ fn record(
     };
     let target = target.person.id.as_str().to_owned();
     let turn = call.turn;
-    call.proof.record(event, target, turn).with(&details).into()
+    let record = call.proof.record(event, target, turn).with(&details);
+    match result {
+        Ok(()) => record.into(),
+        Err(_) => record.failed().into(),
+    }
 }
 
 fn refuse(call: &Call<'_>, text: &Moderation) -> Done {

@@ -54,6 +54,7 @@ impl Command for Reset {
         done.effects.push(
             call.proof
                 .record(AuditEvent::ContextReset, target, call.turn)
+                .within(call.site.conversation)
                 .into(),
         );
         Ok(done)

@@ -164,9 +164,12 @@ fn give(call: Call<'_>, desk: &Desk, change: Change<'_>) -> Done {
         key: Grant::key(user).into(),
         value: grant.as_ref().map(Grant::value),
     });
-    let told = format!("{user}: {} -> {words}", change.target.standing.role.name());
-    let record = call.proof.record(AuditEvent::RoleChanged, told, call.turn);
-    done.effects.push(record.into());
+    let details = serde_json::json!({
+        "from": change.target.standing.role.name(), "to": words,
+    });
+    let (target, turn) = (user.to_owned(), call.turn);
+    let record = call.proof.record(AuditEvent::RoleChanged, target, turn);
+    done.effects.push(record.with(&details).into());
     done
 }
 

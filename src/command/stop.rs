@@ -51,7 +51,7 @@ impl Command for Stop {
             Text::NothingToStop { waiting }
         };
         let mut done = Done::say(&text, call.language);
-        if everybody {
+        if everybody && turns > 0 {
             let record = call
                 .proof
                 .record(AuditEvent::TurnStopped, turns.to_string(), call.turn);

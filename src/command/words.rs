@@ -106,6 +106,16 @@ impl Words {
     /// The person that is meant: mentioned anywhere, or else written as an id in front, or else the author
     /// of the message that is answered. Is taken from the words. `looks_like_id` knows the platform's ids.
     pub fn person(&mut self, looks_like_id: impl Fn(&str) -> bool) -> Option<Person> {
+        let named = self.named(looks_like_id);
+        named.or_else(|| {
+            let id = self.answered.clone()?;
+            let shown = id.as_str().to_owned();
+            Some(Person { id, shown })
+        })
+    }
+
+    /// As [`Words::person`], but for the author of the message that is answered.
+    pub fn named(&mut self, looks_like_id: impl Fn(&str) -> bool) -> Option<Person> {
         let mentioned = |word: &Word| matches!(word, Word::Person { .. });
         if let Some(at) = self.words.iter().position(mentioned) {
             return match self.words.remove(at)? {
@@ -120,17 +130,13 @@ impl Words {
             }
             _ => None,
         };
-        if let Some(id) = written {
-            self.words.pop_front();
-            let id = id.strip_prefix("id:").unwrap_or(&id).to_owned();
-            return Some(Person {
-                id: UserId::from(id.as_str()),
-                shown: id,
-            });
-        }
-        let id = self.answered.clone()?;
-        let shown = id.as_str().to_owned();
-        Some(Person { id, shown })
+        let id = written?;
+        self.words.pop_front();
+        let id = id.strip_prefix("id:").unwrap_or(&id).to_owned();
+        Some(Person {
+            id: UserId::from(id.as_str()),
+            shown: id,
+        })
     }
 
     /// What is left, as one text.

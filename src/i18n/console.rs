@@ -8,7 +8,10 @@ mod zh;
 use std::{path::Path, time::Duration};
 
 use super::Language;
-use crate::operate::ask::{Answer, Refusal};
+use crate::{
+    operate::ask::{Answer, Refusal},
+    store::audit::{Fault, Verdict},
+};
 
 /// The heading of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,6 +108,15 @@ pub enum Console<'a> {
         path: &'a Path,
         /// Where the one before is kept, if there was one.
         kept: Option<&'a Path>,
+    },
+    /// The audit log is as it was written.
+    AuditWhole(&'a Verdict),
+    /// Something is wrong with the audit log.
+    AuditFault(Fault),
+    /// The audit log is not as it was written.
+    AuditBroken {
+        /// How many records it has.
+        records: u64,
     },
     /// There is no way between databases of these kinds.
     NoSuchMove,

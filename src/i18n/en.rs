@@ -133,6 +133,7 @@ fn about(about: About) -> &'static str {
         About::Warnings => "show or clear a member's warnings",
         About::Role => "show, give, lend or take a role here",
         About::Policy => "show or change the rules of this conversation",
+        About::Audit => "what was decided and done here; in private, in the whole gateway",
         About::Claim => "own this gateway, with the code that its start printed",
     }
 }
@@ -150,6 +151,7 @@ fn usage(about: About) -> &'static str {
         About::Role => "[@user] [role|none] [time]",
         About::Policy => "[key] [value|reset]",
         About::Config => "[key] [value|reset]",
+        About::Audit => "[@user] [number]",
         About::Claim => "CODE",
         _ => "",
     }

@@ -97,6 +97,7 @@ fn about(about: About) -> &'static str {
         About::Warnings => "查看或清除成员的警告",
         About::Role => "查看、授予、借出或收回本会话的角色",
         About::Policy => "查看或修改本会话的策略",
+        About::Audit => "查看本会话的审计记录；私聊中为整个网关的",
         About::Claim => "用启动时打印的认领码成为网关的拥有者",
     }
 }
@@ -114,6 +115,7 @@ fn usage(about: About) -> &'static str {
         About::Role => "[@用户] [角色|none] [时长]",
         About::Policy => "[键] [值|reset]",
         About::Config => "[键] [值|reset]",
+        About::Audit => "[@用户] [条数]",
         About::Claim => "认领码",
         _ => "",
     }

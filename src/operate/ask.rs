@@ -7,7 +7,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::row::{FailedRow, ReplyRow, WaitingRow};
+use super::{
+    audit::AuditRow,
+    row::{FailedRow, ReplyRow, WaitingRow},
+};
 
 /// The version of the protocol.
 pub const VERSION: u32 = 1;
@@ -45,6 +48,13 @@ pub enum Ask {
     /// Messages whose turn failed.
     Failed {
         /// Journal ids above this.
+        after: i64,
+        /// Rows at most; at most [`PAGE`].
+        limit: usize,
+    },
+    /// Records of the audit log.
+    Audit {
+        /// Ids above this.
         after: i64,
         /// Rows at most; at most [`PAGE`].
         limit: usize,
@@ -99,6 +109,15 @@ pub enum Answer {
     Replies(Sheet<ReplyRow>),
     /// To [`Ask::Failed`].
     Failed(Sheet<FailedRow>),
+    /// To [`Ask::Audit`].
+    Audit {
+        /// The records, oldest first; none behind the last one.
+        rows: Vec<AuditRow>,
+        /// The number of the newest record.
+        seq: i64,
+        /// Its hash.
+        head: String,
+    },
     /// To [`Ask::Settings`].
     Settings {
         /// Keys of agent.yaml and their values, in order.

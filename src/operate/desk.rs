@@ -61,7 +61,7 @@ impl From<StoreError> for Refusal {
 
 /// Keys by number, for the rows of one page.
 #[derive(Default)]
-struct Keys {
+pub(super) struct Keys {
     conversations: HashMap<i64, String>,
     people: HashMap<i64, String>,
 }
@@ -88,6 +88,7 @@ impl Desk {
                 self.replies(after, filter, limit.min(PAGE)).await
             }
             Ask::Failed { after, limit } => self.failed(after, limit.min(PAGE)).await,
+            Ask::Audit { after, limit } => self.audit(after, limit).await,
             Ask::Settings => self.settings().await,
             Ask::RetryReply { id } => self.retry_reply(id).await,
             Ask::DropReply { id } => self.drop_reply(id).await,
@@ -163,7 +164,11 @@ impl Desk {
         Ok(Answer::Settings { set: own.collect() })
     }
 
-    async fn conversation(&self, id: i64, keys: &mut Keys) -> Result<String, StoreError> {
+    pub(super) async fn conversation(
+        &self,
+        id: i64,
+        keys: &mut Keys,
+    ) -> Result<String, StoreError> {
         if let Some(known) = keys.conversations.get(&id) {
             return Ok(known.clone());
         }
@@ -173,7 +178,7 @@ impl Desk {
         Ok(key)
     }
 
-    async fn person(&self, id: i64, keys: &mut Keys) -> Result<String, StoreError> {
+    pub(super) async fn person(&self, id: i64, keys: &mut Keys) -> Result<String, StoreError> {
         if let Some(known) = keys.people.get(&id) {
             return Ok(known.clone());
         }

@@ -5,7 +5,7 @@
 use weirgate_sdk::Timestamp;
 
 use super::{Actor, Capability, Scope};
-use crate::store::{Audit, Effect};
+use crate::store::{Audit, AuditResult, Effect};
 
 /// What a record is about. The texts are stored: they never change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,7 +88,7 @@ pub struct AuditRecord(Audit);
 
 impl AuditRecord {
     pub(super) fn new(
-        event: AuditEvent,
+        (event, result): (AuditEvent, AuditResult),
         actor: &Actor,
         scope: Scope,
         target: String,
@@ -105,6 +105,7 @@ impl AuditRecord {
         });
         Self(Audit {
             event: event.code(),
+            result,
             operator: actor.person,
             target,
             conversation,
@@ -112,6 +113,18 @@ impl AuditRecord {
             details: details.to_string(),
             at,
         })
+    }
+
+    /// The record of something that was tried and did not succeed.
+    pub fn failed(mut self) -> Self {
+        self.0.result = AuditResult::Failed;
+        self
+    }
+
+    /// The record with the conversation in which it happened, where the scope does not say that.
+    pub fn within(mut self, conversation: i64) -> Self {
+        self.0.conversation = conversation;
+        self
     }
 
     /// The record with more about what was done: the fields of an object, beside what it has.

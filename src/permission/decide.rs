@@ -9,6 +9,7 @@ use super::{
     BuiltIn, Capability, Role,
     audit::{AuditEvent, AuditRecord},
 };
+use crate::store::AuditResult;
 
 /// Who wants to act.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,7 +79,7 @@ impl Proof {
     /// The record of the action that the proof is spent on; written in the effect's transaction.
     pub fn record(self, event: AuditEvent, target: String, turn: i64) -> AuditRecord {
         AuditRecord::new(
-            event,
+            (event, AuditResult::Done),
             &self.actor,
             self.scope,
             target,
@@ -99,6 +100,17 @@ pub struct Denial {
 }
 
 impl Denial {
+    /// A refusal by a rule of a place, whatever the actor's rights are.
+    #[must_use]
+    pub fn by_rule(actor: &Actor, scope: Scope, at: Timestamp) -> Self {
+        Self {
+            actor: actor.clone(),
+            missing: Capability::empty(),
+            scope,
+            at,
+        }
+    }
+
     /// What was missing. Empty when only a global owner may.
     #[must_use]
     pub fn missing(&self) -> Capability {
@@ -108,7 +120,7 @@ impl Denial {
     /// The record of the refusal.
     pub fn record(self, event: AuditEvent, target: String, turn: i64) -> AuditRecord {
         AuditRecord::new(
-            event,
+            (event, AuditResult::Denied),
             &self.actor,
             self.scope,
             target,

@@ -3,6 +3,7 @@
 //! Owns the way of an operation to the writer and back. `docs/decisions/0010-postgresql.md` says how commits
 //! are grouped and what happens when a connection breaks. It never runs SQL itself.
 
+mod audit;
 mod connect;
 mod error;
 mod fate;
@@ -45,9 +46,9 @@ use self::{
     thread::{Job, Thread},
 };
 use super::{
-    FailedMessage, Fate, Held, History, HistoryScope, MediaQuestion, MediaRow, Page, PendingReply,
-    Place, ReplyFilter, Shown, ShownThread, Store, StoreError, StoredReply, Waiting, WaitingFilter,
-    Wanted, Write, sqlite::outcome::settle,
+    AuditFilter, AuditPage, FailedMessage, Fate, Held, History, HistoryScope, MediaQuestion,
+    MediaRow, Page, PendingReply, Place, ReplyFilter, Shown, ShownThread, Store, StoreError,
+    StoredReply, Waiting, WaitingFilter, Wanted, Write, sqlite::outcome::settle,
 };
 
 /// How long [`Store::healthy`] waits for its write.
@@ -393,6 +394,12 @@ impl Store for PostgresStore {
     async fn media(&self, question: MediaQuestion) -> Result<Vec<MediaRow>, StoreError> {
         self.readers
             .ask(async { media::rows(&mut *self.readers.get().await?, &question).await })
+            .await
+    }
+
+    async fn audit(&self, filter: AuditFilter, limit: usize) -> Result<AuditPage, StoreError> {
+        self.readers
+            .ask(async { audit::ask::page(&mut *self.readers.get().await?, &filter, limit).await })
             .await
     }
 

@@ -10,7 +10,7 @@ use weirgate_sdk::{
     Timestamp, UserKey,
 };
 
-use super::Place;
+use super::{Audit, Place};
 
 /// The body of a waiting message: compact JSON with short keys, because it stays in memory while the
 /// message waits. Absent keys are defaults. A new key is optional; a key never changes its meaning.
@@ -332,25 +332,11 @@ pub enum Effect {
     Reset(HistoryScope),
     /// A record for the audit log.
     Audit(Audit),
-}
-
-/// A record of the audit log. Made only by [`crate::permission`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Audit {
-    /// The event, one of the audit's event values.
-    pub event: &'static str,
-    /// The person's number.
-    pub operator: i64,
-    /// Whom or what it concerns, as text.
-    pub target: String,
-    /// The conversation's number.
-    pub conversation: i64,
-    /// The turn, or 0.
-    pub turn: i64,
-    /// More, as JSON.
-    pub details: String,
-    /// When.
-    pub at: Timestamp,
+    /// What is personal in the audit log's records of a conversation until now goes, and a record says so.
+    EraseAudit {
+        /// The conversation's number.
+        conversation: i64,
+    },
 }
 
 /// An answer that is not sent yet.

@@ -7,6 +7,7 @@ use weirgate_sdk::ConversationKey;
 
 use super::{
     FailedMessage, Fate, History, Page, PendingReply, Shown, ShownThread, StoredReply, Waiting,
+    audit::{Head, StoredAudit},
     sqlite::code,
 };
 
@@ -222,6 +223,70 @@ pub fn failed(row: FailedRow) -> FailedMessage {
         reason,
         attempts: small(attempts),
         body: body.into_boxed_str(),
+    }
+}
+
+/// The newest record of the audit log: number, hash.
+pub type HeadRow = (i64, String);
+
+/// The newest record of the audit log. One that somebody made unreadable fits no record: verification says so.
+pub fn head((seq, hash): HeadRow) -> Head {
+    let hash = hash.parse().unwrap_or_default();
+    Head { seq, hash }
+}
+
+/// Of the audit log: id, number, writer, time, event, result, conversation, turn, operator, target, details, salt, hash
+/// of what is personal, hash.
+pub type AuditRow = (
+    i64,
+    i64,
+    i64,
+    i64,
+    String,
+    String,
+    i64,
+    i64,
+    i64,
+    String,
+    String,
+    Option<String>,
+    String,
+    String,
+);
+
+/// A record of the audit log.
+pub fn audit(row: AuditRow) -> StoredAudit {
+    let (
+        id,
+        seq,
+        writer,
+        at,
+        event,
+        result,
+        conversation,
+        turn,
+        operator,
+        target,
+        details,
+        salt,
+        personal,
+        hash,
+    ) = row;
+    StoredAudit {
+        seq,
+        id,
+        writer,
+        at,
+        event,
+        result,
+        conversation,
+        turn,
+        operator,
+        target,
+        details,
+        salt,
+        personal,
+        hash,
     }
 }
 

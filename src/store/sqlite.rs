@@ -3,6 +3,7 @@
 //! Owns the way of an operation to the writer and back. `docs/decisions/0001-sqlite-writer.md` says why
 //! writer and readers use different libraries. It never runs SQL itself.
 
+mod audit;
 pub(super) mod code;
 pub mod copy;
 mod effect;
@@ -16,6 +17,7 @@ mod migrate;
 mod names;
 pub(super) mod operate;
 pub(super) mod operation;
+mod options;
 pub(super) mod outcome;
 mod question;
 mod read;
@@ -25,7 +27,6 @@ mod writer;
 
 use std::{
     collections::HashSet,
-    path::PathBuf,
     sync::{Arc, atomic::Ordering},
     time::Duration,
 };
@@ -37,6 +38,7 @@ use weirgate_sdk::{AccountName, ConversationKey, Cursor, Platform, ThreadId, Use
 
 pub use super::config::{Durability, Retention};
 pub use folder::OpenError;
+pub use options::Options;
 
 use self::{
     outcome::settle,
@@ -45,28 +47,13 @@ use self::{
     writer::{Shared, Writer},
 };
 use super::{
-    FailedMessage, Fate, Held, History, HistoryScope, LastStop, MediaQuestion, MediaRow, Page,
-    PendingReply, Place, ReplyFilter, Shown, ShownThread, Store, StoreError, StoredReply, Taken,
-    Waiting, WaitingFilter, Wanted, Write,
+    AuditFilter, AuditPage, FailedMessage, Fate, Held, History, HistoryScope, LastStop,
+    MediaQuestion, MediaRow, Page, PendingReply, Place, ReplyFilter, Shown, ShownThread, Store,
+    StoreError, StoredReply, Taken, Waiting, WaitingFilter, Wanted, Write,
 };
 
 /// How long [`Store::healthy`] waits for its write.
 const HEALTHY: Duration = Duration::from_secs(2);
-
-/// How the store is opened.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// The database file; its folder is the data folder, made if it is missing.
-    pub path: PathBuf,
-    /// What a commit survives.
-    pub durability: Durability,
-    /// How long finished rows are kept.
-    pub retention: Retention,
-    /// Reading connections, at least 1.
-    pub readers: u32,
-    /// The time in milliseconds since 1970, for retention and the age of ambient messages.
-    pub now: fn() -> i64,
-}
 
 /// The store in one SQLite file.
 pub struct SqliteStore {
@@ -463,6 +450,12 @@ impl Store for SqliteStore {
     async fn media(&self, question: MediaQuestion) -> Result<Vec<MediaRow>, StoreError> {
         self.readers
             .ask(async { media::rows(&mut *self.readers.get().await?, &question).await })
+            .await
+    }
+
+    async fn audit(&self, filter: AuditFilter, limit: usize) -> Result<AuditPage, StoreError> {
+        self.readers
+            .ask(async { audit::ask::page(&mut *self.readers.get().await?, &filter, limit).await })
             .await
     }
 

@@ -26,7 +26,7 @@ use weirgate_testkit::{
 use crate::{engine::Engine, postgres::Schema};
 
 pub use chat::{Chat, person};
-pub use folder::{free_port, merge, rows};
+pub use folder::{execute, free_port, merge, rows};
 pub use http::Response;
 
 /// The bot's number on the fake platform.

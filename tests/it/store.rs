@@ -4,6 +4,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails where its setup fails")]
 
+mod audit;
 mod encrypted;
 mod journal;
 mod leases;
@@ -249,6 +250,14 @@ impl Bed {
                 let query = format!("SELECT {columns} FROM ({query}) AS rows");
                 schema.texts(&query).await
             }
+        }
+    }
+
+    /// Runs a statement behind the store's back.
+    pub async fn execute(&self, sql: &str) {
+        match &self.place {
+            Place::Folder(_) => crate::gateway::execute(&self.options().path, sql),
+            Place::Schema(schema) => schema.execute(sql).await,
         }
     }
 

@@ -1,6 +1,7 @@
 //! The tools of the command line: the real binary beside a gateway that runs, and on a folder where none
 //! does.
 
+mod audit;
 mod copies;
 mod doctor;
 mod init;

@@ -4,6 +4,7 @@ use super::{Console, Heading};
 use crate::{
     i18n::rough,
     operate::ask::{Answer, Refusal},
+    store::audit::{Fault, Verdict},
 };
 
 /// The text.
@@ -48,6 +49,14 @@ pub(super) fn render(text: &Console<'_>) -> String {
                 path.display()
             )
         }
+        Console::AuditWhole(Verdict { records, head, .. }) => format!(
+            "{records} records, whole and in order. The newest is {}: {}",
+            head.seq, head.hash
+        ),
+        Console::AuditFault(fault) => audit_fault(*fault),
+        Console::AuditBroken { records } => {
+            format!("the audit log is not what the gateway wrote ({records} records)")
+        }
         Console::NoSuchMove => {
             "a store moves from SQLite to PostgreSQL only: --from sqlite:///path/to/weirgate.db --to \
              postgres://user@host/name"
@@ -66,6 +75,36 @@ pub(super) fn render(text: &Console<'_>) -> String {
              waits in it is answered a second time.",
             from.display()
         ),
+    }
+}
+
+fn audit_fault(fault: Fault) -> String {
+    match fault {
+        Fault::Changed { seq } => format!("record {seq}: it, or the one before it, was changed"),
+        Fault::PersonalChanged { seq } => {
+            format!("record {seq}: operator, target or details were changed")
+        }
+        Fault::Gap { expected, found } => {
+            format!(
+                "record {found} stands where {expected} should: missing, moved or added records"
+            )
+        }
+        Fault::StartCut { found } => {
+            format!(
+                "the log begins with record {found}, and retention did not remove those before it"
+            )
+        }
+        Fault::EndCut { expected, found } => {
+            format!(
+                "the log ends with record {found}, and {expected} was the last that was written"
+            )
+        }
+        Fault::Erased { seq } => {
+            format!(
+                "record {seq}: operator, target and details were removed, and no record says so"
+            )
+        }
+        Fault::HeadMissing => "no record has the hash of --head".into(),
     }
 }
 
@@ -99,6 +138,7 @@ fn done(answer: &Answer) -> String {
         }
         Answer::Dropped => "dropped".into(),
         Answer::Hello { .. }
+        | Answer::Audit { .. }
         | Answer::Waiting(_)
         | Answer::Replies(_)
         | Answer::Failed(_)

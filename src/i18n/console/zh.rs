@@ -4,6 +4,7 @@ use super::{Console, Heading};
 use crate::{
     i18n::rough,
     operate::ask::{Answer, Refusal},
+    store::audit::{Fault, Verdict},
 };
 
 /// The text.
@@ -45,6 +46,14 @@ pub(super) fn render(text: &Console<'_>) -> String {
                 path.display()
             )
         }
+        Console::AuditWhole(Verdict { records, head, .. }) => format!(
+            "共 {records} 条记录，完整且有序。最新一条是 {}：{}",
+            head.seq, head.hash
+        ),
+        Console::AuditFault(fault) => audit_fault(*fault),
+        Console::AuditBroken { records } => {
+            format!("审计日志与网关写入的不一致（共 {records} 条）")
+        }
         Console::NoSuchMove => {
             "只能从 SQLite 迁移到 PostgreSQL：--from sqlite:///path/to/weirgate.db --to \
              postgres://user@host/name"
@@ -62,6 +71,26 @@ pub(super) fn render(text: &Console<'_>) -> String {
              不要再在它上面运行网关，否则其中等待的消息会再回答一次。",
             from.display()
         ),
+    }
+}
+
+fn audit_fault(fault: Fault) -> String {
+    match fault {
+        Fault::Changed { seq } => format!("第 {seq} 条：它或它的前一条被改动"),
+        Fault::PersonalChanged { seq } => format!("第 {seq} 条：操作者、对象或详情被改动"),
+        Fault::Gap { expected, found } => {
+            format!("应为第 {expected} 条的位置是第 {found} 条：有记录缺失、移动或增加")
+        }
+        Fault::StartCut { found } => {
+            format!("日志从第 {found} 条开始，而之前的记录并非因到期被删除")
+        }
+        Fault::EndCut { expected, found } => {
+            format!("日志到第 {found} 条为止，而最后写入的是第 {expected} 条")
+        }
+        Fault::Erased { seq } => {
+            format!("第 {seq} 条：操作者、对象和详情被删除，却没有相应的记录")
+        }
+        Fault::HeadMissing => "没有哪条记录的哈希与 --head 一致".into(),
     }
 }
 
@@ -95,6 +124,7 @@ fn done(answer: &Answer) -> String {
         }
         Answer::Dropped => "已放弃".into(),
         Answer::Hello { .. }
+        | Answer::Audit { .. }
         | Answer::Waiting(_)
         | Answer::Replies(_)
         | Answer::Failed(_)

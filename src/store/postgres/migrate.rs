@@ -13,7 +13,7 @@ use sqlx::{
 use super::{OpenError, connect::Address};
 
 /// The migrations: version, name, SQL.
-const MIGRATIONS: [(i64, &str, &str); 3] = [
+const MIGRATIONS: [(i64, &str, &str); 4] = [
     (
         1,
         "journal",
@@ -23,6 +23,11 @@ const MIGRATIONS: [(i64, &str, &str); 3] = [
         2,
         "leases",
         include_str!("../../../migrations/postgres/0002_leases.sql"),
+    ),
+    (
+        4,
+        "audit_chain",
+        include_str!("../../../migrations/postgres/0004_audit_chain.sql"),
     ),
     (
         5,

@@ -19,12 +19,13 @@ use crate::store::{
 const SEARCHED: i64 = 200_000;
 
 /// Does an action, with its effects if there was something to do. `floor` is that of the outbox; `own` are the
-/// leases of a process that is at work: what belongs to another one is its business.
+/// leases of a process that is at work: what belongs to another one is its business. `process` is this start.
 pub async fn run(
     connection: &mut PgConnection,
     operate: &Operate,
     floor: i64,
     own: Option<&[i64]>,
+    process: i64,
 ) -> sqlx::Result<Operated> {
     if let Some(own) = own
         && let Some(lease) = lease_of(&mut *connection, operate.action).await?
@@ -45,7 +46,7 @@ pub async fn run(
         }
     };
     if !matches!(done, Operated::Refused(_) | Operated::Elsewhere) {
-        effects(connection, &operate.effects, operate.at).await?;
+        effects(connection, &operate.effects, operate.at, process).await?;
     }
     Ok(done)
 }
@@ -85,12 +86,16 @@ async fn fresh(connection: &mut PgConnection, count: usize) -> sqlx::Result<i64>
     Ok(before)
 }
 
-async fn effects(connection: &mut PgConnection, effects: &[Effect], at: i64) -> sqlx::Result<()> {
+async fn effects(
+    connection: &mut PgConnection,
+    effects: &[Effect],
+    at: i64,
+    process: i64,
+) -> sqlx::Result<()> {
     let last_id = fresh(connection, ids_of_effects(effects)).await?;
     let numbers = Numbers::default();
     let plan = Planner::new(&numbers, last_id, at).plan_effects(effects, at);
-    // Effects alone name no process.
-    statement::run(connection, plan, 0).await.map(drop)
+    statement::run(connection, plan, process).await.map(drop)
 }
 
 async fn retry_reply(

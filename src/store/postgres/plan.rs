@@ -13,10 +13,10 @@ use std::{
 
 use weirgate_sdk::{AccountName, ConversationKey, Cursor, Platform, UserKey};
 
-pub use columns::{Audits, Begins, Ends, HistoryRows, Inbox, Intents, Receipts, Replies, TurnEnds};
+pub use columns::{Begins, Ends, HistoryRows, Inbox, Intents, Receipts, Replies, TurnEnds};
 
 use crate::store::{
-    Accept, Accepted, Effect, End, Finish, NewReply, Role, Write,
+    Accept, Accepted, Audit, Effect, End, Finish, NewReply, Role, Write,
     sqlite::{
         code,
         operation::{needs_end, needs_turn},
@@ -76,6 +76,22 @@ pub struct Wave<'a> {
     pub receipts: Receipts<'a>,
 }
 
+/// What happens to the audit log.
+#[derive(Debug)]
+pub enum Logged<'a> {
+    /// A record with this id.
+    Record(i64, &'a Audit),
+    /// What is personal in the records of a conversation goes, and a record with this id says so.
+    Erase {
+        /// The record's id.
+        id: i64,
+        /// The conversation's number.
+        conversation: i64,
+        /// Now.
+        at: i64,
+    },
+}
+
 /// A batch as statements.
 #[derive(Debug, Default)]
 pub struct Plan<'a> {
@@ -85,8 +101,8 @@ pub struct Plan<'a> {
     pub history: HistoryRows<'a>,
     /// Conversations whose ambient messages are cut to the bound.
     pub trims: Vec<i64>,
-    /// New audit records.
-    pub audits: Audits<'a>,
+    /// What happens to the audit log, in order.
+    pub audits: Vec<Logged<'a>>,
     /// The last value of each setting.
     pub settings: HashMap<(i64, i64, &'a str), Option<&'a str>>,
     /// The last cursor of each account.
@@ -355,7 +371,16 @@ impl<'a, 'n> Planner<'a, 'n> {
                 }
                 Effect::Audit(audit) => {
                     let id = self.fresh();
-                    self.plan.audits.push(id, audit);
+                    self.plan.audits.push(Logged::Record(id, audit));
+                }
+                Effect::EraseAudit { conversation } => {
+                    let (id, conversation) = (self.fresh(), *conversation);
+                    let erase = Logged::Erase {
+                        id,
+                        conversation,
+                        at,
+                    };
+                    self.plan.audits.push(erase);
                 }
             }
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use sqlx::{PgConnection, Row as _, postgres::PgRow};
 
-use super::{connect::Address, error::OpenError, migrate};
+use super::{audit, connect::Address, error::OpenError, migrate};
 use crate::store::sqlite::code;
 
 /// How long a start counts as alive after it said so, by the database's clock.
@@ -71,6 +71,7 @@ impl Session {
         };
         migrate::migrate(connection, address).await?;
         let secret = secret(connection).await.map_err(failed)?;
+        audit::chain_old(connection).await.map_err(failed)?;
         let (process,) = sqlx::query_as(
             "INSERT INTO process (opened_at, backend, backend_start)
              SELECT $1, pid, backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()

@@ -7,9 +7,11 @@ use std::collections::HashMap;
 
 use sqlx::PgConnection;
 
-use super::plan::{
-    Audits, Begins, Ends, HistoryRows, Inbox, Intents, Plan, Receipts, Replies, TurnEnds, Wave,
-    clean,
+use super::{
+    audit,
+    plan::{
+        Begins, Ends, HistoryRows, Inbox, Intents, Plan, Receipts, Replies, TurnEnds, Wave, clean,
+    },
 };
 use crate::store::{
     Accepted,
@@ -33,7 +35,7 @@ pub async fn run(
     for conversation in plan.trims {
         trim(connection, conversation).await?;
     }
-    audits(connection, plan.audits).await?;
+    audit::write(connection, plan.audits, process).await?;
     settings(connection, plan.settings).await?;
     for (account, cursor) in plan.cursors {
         sqlx::query("UPDATE account SET bot = $2, cursor = $3 WHERE id = $1")
@@ -413,28 +415,6 @@ async fn trim(connection: &mut PgConnection, conversation: i64) -> sqlx::Result<
     .bind(conversation)
     .bind(code::AMBIENT_PERSON)
     .bind(AMBIENT_KEPT)
-    .execute(connection)
-    .await
-    .map(drop)
-}
-
-async fn audits(connection: &mut PgConnection, rows: Audits<'_>) -> sqlx::Result<()> {
-    if rows.ids.is_empty() {
-        return Ok(());
-    }
-    sqlx::query(
-        "INSERT INTO audit (id, at, event, operator, target, conversation, turn, details)
-         SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::text[],
-                              $6::bigint[], $7::bigint[], $8::text[])",
-    )
-    .bind(rows.ids)
-    .bind(rows.at)
-    .bind(rows.events)
-    .bind(rows.operators)
-    .bind(rows.targets)
-    .bind(rows.conversations)
-    .bind(rows.turns)
-    .bind(rows.details)
     .execute(connection)
     .await
     .map(drop)

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use sqlx::PgConnection;
 
-use super::writer::Writer;
+use super::{audit, writer::Writer};
 use crate::store::{StoreError, sqlite::code};
 
 /// Rows of one transaction.
@@ -107,8 +107,15 @@ impl Writer {
             }
             Stage::Audit => {
                 let before = now.saturating_sub(millis(kept.audit));
-                self.own(async |connection| audit(connection, before).await)
-                    .await?
+                let process = self.process();
+                let (over, head) = self
+                    .own(async |connection| {
+                        let over = audit::sweep(connection, (before, now), CHUNK, process).await?;
+                        Ok((over, audit::head(connection).await?))
+                    })
+                    .await?;
+                self.log_audit_head(head);
+                (over, 0)
             }
             Stage::InboxFloor => {
                 self.own(async |connection| inbox_floor(connection).await)
@@ -238,19 +245,6 @@ async fn history(connection: &mut PgConnection, before: i64) -> sqlx::Result<Ste
     let removed = sqlx::query(
         "DELETE FROM history WHERE (conversation, person, id) IN (
              SELECT conversation, person, id FROM history WHERE at < $1 ORDER BY at LIMIT $2)",
-    )
-    .bind(before)
-    .bind(CHUNK)
-    .execute(connection)
-    .await?
-    .rows_affected();
-    Ok((removed < CHUNK.unsigned_abs(), 0))
-}
-
-async fn audit(connection: &mut PgConnection, before: i64) -> sqlx::Result<Step> {
-    let removed = sqlx::query(
-        "DELETE FROM audit WHERE id IN (
-             SELECT id FROM (SELECT id, at FROM audit ORDER BY id LIMIT $2) oldest WHERE at < $1)",
     )
     .bind(before)
     .bind(CHUNK)

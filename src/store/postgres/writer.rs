@@ -15,7 +15,7 @@ use std::{
 use sqlx::{Connection as _, PgConnection};
 
 use super::{
-    Options,
+    Options, audit,
     connect::{Address, CONNECT, within},
     error::{Meaning, OpenError, meaning},
     lease::Holding,
@@ -31,6 +31,7 @@ use super::{
 use crate::{
     store::{
         StoreError, Write,
+        audit::Head,
         config::Retention,
         failpoint::{Moment, around},
         sqlite::outcome::{Outcome, settle},
@@ -81,6 +82,8 @@ pub struct Writer {
     pub(super) now: fn() -> i64,
     pub(super) retention: Retention,
     pub(super) sweep: Sweep,
+    /// The newest record of the audit log that was logged.
+    audit_logged: i64,
 }
 
 impl Writer {
@@ -113,6 +116,7 @@ impl Writer {
             now: options.now,
             retention: options.retention,
             sweep: Sweep::default(),
+            audit_logged: 0,
         };
         Ok((writer, secret))
     }
@@ -349,13 +353,27 @@ impl Writer {
         }
     }
 
+    /// Says in the log which record is the newest of the audit log, if it is another than the last time: who keeps
+    /// these lines elsewhere can tell later that nothing was cut off.
+    pub(super) fn log_audit_head(&mut self, head: Option<Head>) {
+        let head = head.unwrap_or_default();
+        if self.audit_logged != head.seq {
+            self.audit_logged = head.seq;
+            tracing::info!(seq = head.seq, head = %head.hash, "the newest record of the audit log");
+        }
+    }
+
     /// Marks the stop as clean, if the store was in use, and leaves.
     pub async fn close(mut self) {
         if self.leases.is_some() {
             let process = self.session.process;
             let marked = self
-                .own(async |connection| session::mark_clean(connection, process).await)
+                .own(async |connection| {
+                    session::mark_clean(connection, process).await?;
+                    audit::head(connection).await
+                })
                 .await;
+            let marked = marked.map(|head| self.log_audit_head(head));
             if let Err(error) = marked {
                 tracing::warn!(%error, "the store was not closed cleanly");
             }
@@ -403,7 +421,7 @@ async fn transact(
     };
     let floor = begun.outbox_floor;
     if let [Write::Operate(operate, _)] = batch {
-        let operated = operate::run(connection, operate, floor, own.as_deref()).await?;
+        let operated = operate::run(connection, operate, floor, own.as_deref(), process).await?;
         return Ok(Some((vec![Outcome::Operated(operated)], begun.writes)));
     }
     if let [Write::Media(change, _)] = batch {

@@ -1,11 +1,11 @@
-//! What turns change besides messages: history, settings, audit.
+//! What turns change besides messages: history and settings; the audit log is in [`super::audit`].
 //!
 //! Owns the statements for it. It never begins or ends a transaction; the writer does.
 
 use rusqlite::params;
 
 use super::{code, writer::Writer};
-use crate::store::{Ambient, Audit, Effect, History, HistoryScope, Place, Role};
+use crate::store::{Ambient, Effect, History, HistoryScope, Place, Role};
 
 /// Ambient messages that a conversation keeps, about: older ones are removed now and then.
 const AMBIENT_KEPT: i64 = 1000;
@@ -70,6 +70,7 @@ impl Writer {
                 self.insert_history(scope.conversation, scope.person, id, code::RESET, 0, at, "")
             }
             Effect::Audit(audit) => self.audit(audit),
+            Effect::EraseAudit { conversation } => self.erase_audit(*conversation, at),
         }
     }
 
@@ -111,26 +112,6 @@ impl Writer {
                  ON CONFLICT (conversation, person, key) DO UPDATE SET value = excluded.value",
             )?
             .execute(params![of.conversation, of.person, key, value])
-            .map(drop)
-    }
-
-    fn audit(&mut self, audit: &Audit) -> rusqlite::Result<()> {
-        let id = self.ids.fresh();
-        self.connection
-            .prepare_cached(
-                "INSERT INTO audit (id, at, event, operator, target, conversation, turn, details)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-            )?
-            .execute(params![
-                id,
-                audit.at,
-                audit.event,
-                audit.operator,
-                audit.target,
-                audit.conversation,
-                audit.turn,
-                audit.details
-            ])
             .map(drop)
     }
 }

@@ -18,7 +18,7 @@ use super::folder::{OpenError, private};
 
 /// The migrations: version, name, SQL. The macro of sqlx would compile SQLite a second time for the
 /// build machine to do the same.
-const MIGRATIONS: [(i64, &str, &str); 3] = [
+const MIGRATIONS: [(i64, &str, &str); 4] = [
     (
         1,
         "journal",
@@ -28,6 +28,11 @@ const MIGRATIONS: [(i64, &str, &str); 3] = [
         2,
         "doubt",
         include_str!("../../../migrations/sqlite/0002_doubt.sql"),
+    ),
+    (
+        4,
+        "audit_chain",
+        include_str!("../../../migrations/sqlite/0004_audit_chain.sql"),
     ),
     (
         5,

@@ -69,6 +69,7 @@ pub fn is_single(write: &Write) -> bool {
                 .filter(|member| needs_end(finish, **member))
                 .count();
             !needs_turn(finish)
+                && !finish.effects.iter().any(is_several)
                 && finish.history.len() + finish.replies.len() + finish.effects.len() + ended <= 1
         }
         Write::End { ends, notices, .. } => ends.len() + notices.len() <= 1,
@@ -80,6 +81,11 @@ pub fn is_single(write: &Write) -> bool {
         | Write::Amend { .. }
         | Write::Ambient(..) => true,
     }
+}
+
+/// Whether an effect is more than one statement.
+fn is_several(effect: &Effect) -> bool {
+    matches!(effect, Effect::Audit(_) | Effect::EraseAudit { .. })
 }
 
 /// Whether a member of a turn has no outbox row that says that it has ended.

@@ -62,10 +62,11 @@ impl Writer {
                 self.sweep_history(before(self.retention.history))?,
                 Stage::Audit,
             ),
-            Stage::Audit => (
-                self.sweep_audit(before(self.retention.audit))?,
-                Stage::InboxFloor,
-            ),
+            Stage::Audit => {
+                let over = self.sweep_audit(before(self.retention.audit), CHUNK)?;
+                self.log_audit_head()?;
+                (over, Stage::InboxFloor)
+            }
             Stage::InboxFloor => (self.raise_inbox_floor()?, Stage::OutboxFloor),
             Stage::OutboxFloor => (self.raise_outbox_floor()?, Stage::Rest),
         };
@@ -170,17 +171,6 @@ impl Writer {
             .prepare_cached(
                 "DELETE FROM history WHERE (conversation, person, id) IN (
                      SELECT conversation, person, id FROM history WHERE at < ?1 ORDER BY at LIMIT ?2)",
-            )?
-            .execute(params![before, CHUNK])?;
-        Ok(removed < usize::from(CHUNK))
-    }
-
-    fn sweep_audit(&self, before: i64) -> rusqlite::Result<bool> {
-        let removed = self
-            .connection
-            .prepare_cached(
-                "DELETE FROM audit WHERE id IN (
-                     SELECT id FROM (SELECT id, at FROM audit ORDER BY id LIMIT ?2) WHERE at < ?1)",
             )?
             .execute(params![before, CHUNK])?;
         Ok(removed < usize::from(CHUNK))

@@ -16,11 +16,12 @@ use std::{
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params, types::FromSql};
 
 use super::{
-    Durability, Options, Retention, ids::Ids, names::Names, outcome::Outcome, sweep::Sweep,
+    Durability, Options, Retention, audit, ids::Ids, names::Names, outcome::Outcome, sweep::Sweep,
 };
 use crate::{
     store::{
         LastStop, StoreError, Write,
+        audit::Head,
         failpoint::{Moment, around},
     },
     telemetry::metrics,
@@ -63,6 +64,10 @@ pub struct Writer {
     pub(super) retention: Retention,
     pub(super) shared: Arc<Shared>,
     pub(super) sweep: Sweep,
+    /// The newest record of the audit log, once it is known.
+    pub(super) audit_head: Option<Head>,
+    /// The number of the one that was logged last.
+    pub(super) audit_logged: i64,
     opened_at: i64,
     logged: bool,
     last_stop: Option<LastStop>,
@@ -72,7 +77,8 @@ pub struct Writer {
 impl Writer {
     /// Opens the migrated database.
     pub fn open(options: &Options, shared: Arc<Shared>, lock: File) -> rusqlite::Result<Self> {
-        let connection = connect(&options.path, options.durability)?;
+        let mut connection = connect(&options.path, options.durability)?;
+        audit::chain_old(&mut connection)?;
         shared.inbox_floor.store(
             meta(&connection, "inbox_floor")?.unwrap_or(0),
             Ordering::Relaxed,
@@ -93,6 +99,8 @@ impl Writer {
             retention: options.retention,
             shared,
             sweep: Sweep::default(),
+            audit_head: None,
+            audit_logged: 0,
             opened_at: (options.now)(),
             logged: true,
             last_stop: None,
@@ -180,6 +188,7 @@ impl Writer {
     /// Back to before the transaction. Some errors of SQLite have rolled back already.
     pub(super) fn undo(&mut self) {
         self.names.clear();
+        self.audit_head = None;
         if !self.connection.is_autocommit()
             && let Err(error) = self.connection.execute_batch("ROLLBACK")
         {
@@ -271,10 +280,10 @@ impl Writer {
     }
 
     /// Marks the stop as clean, if the store was in use, and leaves one file behind.
-    pub fn close(self) {
+    pub fn close(mut self) {
         let marked = self
-            .ids
-            .save(&self.connection)
+            .log_audit_head()
+            .and_then(|()| self.ids.save(&self.connection))
             .and_then(|()| match self.last_stop {
                 Some(_) => self
                     .forgive_turns()

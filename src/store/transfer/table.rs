@@ -27,7 +27,7 @@ pub struct Table {
 }
 
 /// All tables but those in which each store keeps what it knows of itself.
-pub const TABLES: [Table; 11] = [
+pub const TABLES: [Table; 12] = [
     Table {
         name: "account",
         columns: "id, platform, name, bot, cursor",
@@ -85,7 +85,8 @@ pub const TABLES: [Table; 11] = [
     },
     Table {
         name: "audit",
-        columns: "id, at, event, operator, target, conversation, turn, details",
+        columns: "id, at, event, operator, target, conversation, turn, details, writer, seq, result, salt, \
+                  personal, hash",
         key: "id",
         numbered: false,
     },
@@ -93,6 +94,12 @@ pub const TABLES: [Table; 11] = [
         name: "media",
         columns: "id, conversation, source, kind, mime, name, size, created_at, expires_at",
         key: "id",
+        numbered: false,
+    },
+    Table {
+        name: "audit_head",
+        columns: "one, seq, hash",
+        key: "one",
         numbered: false,
     },
 ];

@@ -89,7 +89,10 @@ async fn roles_are_given_lent_and_taken_by_those_above() {
         has("role_changed") && has("100003: member -> admin "),
         "{audit:?}"
     );
-    assert!(has("100003: admin -> none"), "{audit:?}");
+    assert!(
+        has(r#""from":"admin","role":"owner","to":"none""#),
+        "{audit:?}"
+    );
 }
 
 #[tokio::test]

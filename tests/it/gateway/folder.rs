@@ -44,6 +44,12 @@ pub fn merge(base: &mut Value, changes: Value) {
     }
 }
 
+/// Runs statements on a database behind the gateway's back.
+pub fn execute(database: &Path, sql: &str) {
+    let connection = rusqlite::Connection::open(database).unwrap();
+    connection.execute_batch(sql).unwrap();
+}
+
 /// The rows of a query over a database file, each as its columns joined by `|`.
 pub fn rows(database: &Path, query: &str) -> Vec<String> {
     let connection = rusqlite::Connection::open(database).unwrap();

@@ -14,9 +14,9 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 use weirgate::store::{
-    Accepted, FailedMessage, Fate, Held, History, HistoryScope, MediaQuestion, MediaRow, Page,
-    PendingReply, Place, Receipt, ReplyFilter, Shown, ShownThread, Store, StoreError, StoredReply,
-    Then, Waiting, WaitingFilter, Wanted, Write,
+    Accepted, AuditFilter, AuditPage, FailedMessage, Fate, Held, History, HistoryScope,
+    MediaQuestion, MediaRow, Page, PendingReply, Place, Receipt, ReplyFilter, Shown, ShownThread,
+    Store, StoreError, StoredReply, Then, Waiting, WaitingFilter, Wanted, Write,
 };
 use weirgate_sdk::{AccountName, ConversationKey, Cursor, Platform, ThreadId, UserKey};
 
@@ -428,6 +428,10 @@ impl Store for FaultyStore {
 
     async fn media(&self, question: MediaQuestion) -> Result<Vec<MediaRow>, StoreError> {
         self.inner.media(question).await
+    }
+
+    async fn audit(&self, filter: AuditFilter, limit: usize) -> Result<AuditPage, StoreError> {
+        self.inner.audit(filter, limit).await
     }
 
     async fn secret(&self) -> Result<[u8; 32], StoreError> {

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use weirgate::store::{
-    Ambient, Audit, Effect, EndState, History, HistoryScope, Place, Role, Write, commit,
+    Ambient, Audit, AuditResult, Effect, EndState, History, HistoryScope, Place, Role, Write,
+    commit,
 };
 use weirgate_sdk::ConversationKey;
 
@@ -195,6 +196,7 @@ async fn effects_of_a_failed_turn_do_not_happen(on: Engine) {
         },
         Effect::Audit(Audit {
             event: "config",
+            result: AuditResult::Done,
             operator: 1,
             target: "g1".to_owned(),
             conversation: 1,

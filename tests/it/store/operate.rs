@@ -1,8 +1,8 @@
 //! What an operator sees of the journal and does in it.
 
 use weirgate::store::{
-    self, Accept, Action, Audit, Effect, EndState, Operate, Operated, Page, ReceiptOutcome,
-    ReplyFilter, StoredReply, TurnState, Write,
+    self, Accept, Action, Audit, AuditResult, Effect, EndState, Operate, Operated, Page,
+    ReceiptOutcome, ReplyFilter, StoredReply, TurnState, Write,
 };
 
 use super::{Bed, DAY, Engine, NOW, finish, message, reply, sent};
@@ -19,6 +19,7 @@ const ALL: ReplyFilter = ReplyFilter {
 async fn operate(bed: &Bed, action: Action) -> Operated {
     let audit = Audit {
         event: "reply_retried",
+        result: AuditResult::Done,
         operator: 0,
         target: format!("{action:?}"),
         conversation: 0,

@@ -6,8 +6,8 @@ use std::{borrow::Cow, collections::HashSet};
 
 use super::clean;
 use crate::store::{
-    Accept, Accepted, Audit, Begin, Finish, History, HistoryScope, NewReply, Receipt,
-    ReceiptOutcome, sqlite::code,
+    Accept, Accepted, Begin, Finish, History, HistoryScope, NewReply, Receipt, ReceiptOutcome,
+    sqlite::code,
 };
 
 /// A small stored number as a column has it. All of them are far below the bound.
@@ -273,40 +273,5 @@ impl<'a> HistoryRows<'a> {
         self.turns.push(0);
         self.at.push(at);
         self.parts.push(Cow::Borrowed(""));
-    }
-}
-
-/// New audit records.
-#[derive(Debug, Default)]
-pub struct Audits<'a> {
-    /// Their ids.
-    pub ids: Vec<i64>,
-    /// When.
-    pub at: Vec<i64>,
-    /// What.
-    pub events: Vec<&'a str>,
-    /// Who.
-    pub operators: Vec<i64>,
-    /// Whom or what it concerns.
-    pub targets: Vec<Cow<'a, str>>,
-    /// Where.
-    pub conversations: Vec<i64>,
-    /// The turns.
-    pub turns: Vec<i64>,
-    /// More.
-    pub details: Vec<Cow<'a, str>>,
-}
-
-impl<'a> Audits<'a> {
-    /// Adds one.
-    pub fn push(&mut self, id: i64, audit: &'a Audit) {
-        self.ids.push(id);
-        self.at.push(audit.at);
-        self.events.push(audit.event);
-        self.operators.push(audit.operator);
-        self.targets.push(clean(&audit.target));
-        self.conversations.push(audit.conversation);
-        self.turns.push(audit.turn);
-        self.details.push(clean(&audit.details));
     }
 }
