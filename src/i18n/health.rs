@@ -350,6 +350,7 @@ impl Reach {
                 | Finding::CannotListen { .. }
                 | Finding::TokenRefused { .. }
                 | Finding::NotReached { .. }
+                | Finding::NotGranted { .. }
                 | Finding::NoPublicUrl => Level::Fail,
             },
         }

@@ -272,6 +272,9 @@ fn failure_en(error: &ModerationError) -> String {
         ModerationError::TargetIsAdmin => {
             "he is an admin of this group, and I cannot touch admins."
         }
+        ModerationError::TargetOutranks => {
+            "he stands above me here: my role must stand above his in the settings of this group."
+        }
         ModerationError::TargetIsBot => "that is me.",
         ModerationError::NotAMember => "nobody of that id is here.",
         ModerationError::MessageGone => "the message is gone, or too old.",
@@ -296,6 +299,9 @@ fn failure_zh(error: &ModerationError) -> String {
         ModerationError::BotLacksRight => "我没有权限：我在这里不是管理员。",
         ModerationError::TargetIsOwner => "对方是群主。",
         ModerationError::TargetIsAdmin => "对方是群管理员，我无法操作管理员。",
+        ModerationError::TargetOutranks => {
+            "对方的身份组不低于我：请在群设置里把我的身份组移到对方之上。"
+        }
         ModerationError::TargetIsBot => "那是我自己。",
         ModerationError::NotAMember => "群里没有这个人。",
         ModerationError::MessageGone => "消息已不存在或太旧。",

@@ -67,8 +67,13 @@ impl Admins {
         else {
             return;
         };
+        self.forget_group(conversation);
+    }
+
+    /// Who administers a group may be somebody else now.
+    pub fn forget_group(&self, group: &ConversationKey) {
         let mut cache = self.0.lock();
-        cache.groups.remove(conversation);
+        cache.groups.remove(group);
         cache.changes += 1;
     }
 

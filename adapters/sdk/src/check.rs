@@ -41,6 +41,13 @@ pub enum Finding {
         /// Why, in one short line without secrets.
         error: String,
     },
+    /// The platform does not give what the configuration asks for.
+    NotGranted {
+        /// What, by the platform's name for it.
+        what: String,
+        /// The key that asks for it.
+        key: String,
+    },
     /// In groups the account hears only what is said to it.
     HearsOnlyItself,
     /// The platform posts the account's events to somebody else: the host.

@@ -106,6 +106,9 @@ pub enum ModerationError {
     /// The member is an admin, whom the bot cannot touch.
     #[error("the member is an admin")]
     TargetIsAdmin,
+    /// The member stands as high as the bot or higher, without being an admin.
+    #[error("the member stands above the bot")]
+    TargetOutranks,
     /// It is the bot itself.
     #[error("the member is the bot itself")]
     TargetIsBot,

@@ -161,6 +161,9 @@ fn found(finding: &Finding, runs: bool) -> String {
                 "{address} is not what it should be ({error}): look at the address and the other side"
             )
         }
+        Finding::NotGranted { what, key } => {
+            format!("the platform does not give the bot \"{what}\": switch it on there, or set {key}: false")
+        }
         Finding::HearsOnlyItself => {
             "in groups it hears only mentions, replies and commands; wake words need its privacy mode off".into()
         }

@@ -149,6 +149,9 @@ fn found(finding: &Finding, runs: bool) -> String {
         Finding::NotReached { address, error } => {
             format!("{address} 无法使用（{error}）：请检查地址和对方程序")
         }
+        Finding::NotGranted { what, key } => {
+            format!("平台没有给机器人“{what}”：请在平台上打开，或设置 {key}: false")
+        }
         Finding::HearsOnlyItself => {
             "在群里只收得到提及、回复和命令；要用唤醒词，请关闭它的隐私模式".into()
         }
