@@ -3,9 +3,11 @@
 #![cfg(test)]
 
 mod media;
+mod moderation;
 mod receiving;
 mod sending;
 mod slash;
+mod streaming;
 mod whole;
 
 use std::{sync::Arc, time::Duration};

@@ -4,12 +4,13 @@
 //! a call that found no connection certainly was not carried out, and any other that got no answer may have been. It
 //! never follows a redirect, never repeats, and never shows the token.
 
+mod call;
 mod refusal;
 
 use std::{error::Error, fmt, time::Duration};
 
 use reqwest::{
-    Client, Method, Response, StatusCode, Url,
+    Client, Response, StatusCode, Url,
     header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue},
     redirect::Policy,
 };
@@ -21,8 +22,9 @@ use tokio::{
 };
 use weirgate_sdk::{Freeze, text::line};
 
-use crate::{pauses::Pauses, places::Snowflake};
+use crate::pauses::Pauses;
 
+pub use call::{Call, Hook, Verb};
 pub use refusal::{Refusal, Trouble};
 
 /// Where the platform keeps the files of messages (its documentation, CDN endpoints).
@@ -70,139 +72,6 @@ impl CallError {
             Self::Paused(after, scope) => Some(Trouble::Flood(*after, *scope)),
             Self::Unreachable(_) | Self::Lost(_) => None,
         }
-    }
-}
-
-/// What an interaction is answered with. `Debug` leaves the token out: whoever has it can speak as the bot.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Hook<'a> {
-    /// The bot's application.
-    pub application: Snowflake,
-    /// The interaction.
-    pub interaction: Snowflake,
-    /// Its token.
-    pub token: &'a str,
-}
-
-impl fmt::Debug for Hook<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Hook").field(&self.interaction).finish()
-    }
-}
-
-/// What is asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Call<'a> {
-    /// Who the bot is.
-    Me,
-    /// Where events come from, and how many sessions may still be begun.
-    Gateway,
-    /// What a channel is.
-    Channel(Snowflake),
-    /// A message of a channel.
-    Message(Snowflake, Snowflake),
-    /// So many messages of a channel after one of them, newest first.
-    Messages {
-        /// The channel.
-        channel: Snowflake,
-        /// The message.
-        after: Snowflake,
-        /// How many, 1 to 100.
-        limit: u8,
-    },
-    /// A new message in a channel.
-    Send(Snowflake),
-    /// A sign that one is being written.
-    Typing(Snowflake),
-    /// The first answer to an interaction, within three seconds.
-    Acknowledge(Hook<'a>),
-    /// Another text in the place of the first answer.
-    EditAnswer(Hook<'a>),
-    /// The first answer is taken away.
-    DeleteAnswer(Hook<'a>),
-    /// A further answer to an interaction.
-    FollowUp(Hook<'a>),
-    /// The application's menu of commands, everywhere or in one server.
-    Commands(Snowflake, Option<Snowflake>),
-    /// Another menu in its place.
-    SetCommands(Snowflake, Option<Snowflake>),
-}
-
-impl Call<'_> {
-    fn method(self) -> Method {
-        match self {
-            Self::Send(_) | Self::Typing(_) | Self::Acknowledge(_) | Self::FollowUp(_) => {
-                Method::POST
-            }
-            Self::EditAnswer(_) => Method::PATCH,
-            Self::DeleteAnswer(_) => Method::DELETE,
-            Self::SetCommands(..) => Method::PUT,
-            _ => Method::GET,
-        }
-    }
-
-    /// Neither counts against the limit of all calls nor waits for it (Rate Limits, Global Rate Limit).
-    fn is_exempt(self) -> bool {
-        matches!(
-            self,
-            Self::Acknowledge(_) | Self::EditAnswer(_) | Self::DeleteAnswer(_) | Self::FollowUp(_)
-        )
-    }
-
-    fn path(self) -> String {
-        match self {
-            Self::Me => "/users/@me".to_owned(),
-            Self::Gateway => "/gateway/bot".to_owned(),
-            Self::Channel(channel) => format!("/channels/{channel}"),
-            Self::Messages {
-                channel,
-                after,
-                limit,
-            } => format!("/channels/{channel}/messages?after={after}&limit={limit}"),
-            Self::Message(channel, message) => format!("/channels/{channel}/messages/{message}"),
-            Self::Send(channel) => format!("/channels/{channel}/messages"),
-            Self::Typing(channel) => format!("/channels/{channel}/typing"),
-            Self::Acknowledge(hook) => {
-                format!("/interactions/{}/{}/callback", hook.interaction, hook.token)
-            }
-            Self::EditAnswer(hook) | Self::DeleteAnswer(hook) => {
-                let Hook {
-                    application, token, ..
-                } = hook;
-                format!("/webhooks/{application}/{token}/messages/@original")
-            }
-            Self::FollowUp(hook) => format!("/webhooks/{}/{}", hook.application, hook.token),
-            Self::Commands(application, server) => {
-                let commands = commands(application, server);
-                format!("{commands}?with_localizations=true")
-            }
-            Self::SetCommands(application, server) => commands(application, server),
-        }
-    }
-
-    /// What shares a limit with it: the kind of call, and the channel in which it is made.
-    fn route(self) -> (u8, Snowflake) {
-        match self {
-            Self::Me => (0, 0),
-            Self::Gateway => (1, 0),
-            Self::Channel(channel) => (2, channel),
-            Self::Messages { channel, .. } => (3, channel),
-            Self::Send(channel) => (4, channel),
-            Self::Typing(channel) => (5, channel),
-            Self::Acknowledge(hook) => (6, hook.interaction),
-            Self::EditAnswer(hook) | Self::DeleteAnswer(hook) => (7, hook.interaction),
-            Self::FollowUp(hook) => (8, hook.interaction),
-            Self::Commands(_, server) => (9, server.unwrap_or(0)),
-            Self::SetCommands(_, server) => (10, server.unwrap_or(0)),
-            Self::Message(channel, _) => (11, channel),
-        }
-    }
-}
-
-fn commands(application: Snowflake, server: Option<Snowflake>) -> String {
-    match server {
-        Some(server) => format!("/applications/{application}/guilds/{server}/commands"),
-        None => format!("/applications/{application}/commands"),
     }
 }
 

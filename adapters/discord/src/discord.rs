@@ -18,19 +18,25 @@ use weirgate_sdk::{
 
 use crate::{
     PLATFORM,
-    api::{Api, Call, Trouble},
-    channels::id,
+    api::Api,
+    check,
     format::Markdown,
     intake::Intake,
-    interaction::{self, Interactions},
+    interaction::Interactions,
+    leftover::{self, Leftovers},
+    places::Snowflake,
     position::{Position, Session},
     send,
+    server::Servers,
     session::{self, Frame},
     settings::Settings,
+    stream::Live,
 };
 
 /// Events that wait to be handed in; while they are that many, nothing more is read.
 const WAITING: usize = 256;
+/// Least time between two edits: about five calls in five seconds into a channel are taken.
+const EDIT_PAUSE: Duration = Duration::from_millis(1_500);
 /// How long the platform shows that somebody is typing.
 const TYPING_LIFE: Duration = Duration::from_secs(10);
 /// At the end: how long what was read may take to be accepted.
@@ -53,6 +59,16 @@ pub struct Shared {
     pub settings: Settings,
     /// Interactions that wait for their answer.
     pub interactions: Interactions,
+    /// Messages that show unfinished answers.
+    pub live: Live,
+    /// What is shown of answers that never come.
+    pub leftovers: Leftovers,
+    /// What is known of servers.
+    pub servers: Mutex<Servers>,
+    /// Their admins.
+    pub admins: Admins,
+    /// Whether a server that is not known is asked for.
+    pub patience: Patience,
     /// What people can ask of the gateway.
     pub menu: Menu,
     /// What the keys of messages are made with.
@@ -67,6 +83,8 @@ struct State {
     /// Who is told of the connection, while the account runs.
     ingress: Option<Arc<dyn Ingress>>,
     connection: Option<Connection>,
+    /// The bot's number, once the platform said it.
+    bot: Option<Snowflake>,
     /// The session, and how far of it is accepted.
     accepted: Option<Session>,
 }
@@ -91,6 +109,11 @@ impl Shared {
             account: setup.account.clone(),
             settings,
             interactions: Interactions::default(),
+            live: Live::default(),
+            leftovers: Leftovers::default(),
+            servers: Mutex::default(),
+            admins: Admins::default(),
+            patience: Patience::default(),
             menu: setup.menu.clone(),
             secret: setup.secret,
             api,
@@ -117,6 +140,17 @@ impl Shared {
         }
         let api = self.api.as_ref();
         api.map_err(|why| SendError::Unavailable(why.clone()))
+    }
+
+    /// The platform said who the bot is.
+    pub fn introduce(&self, bot: Snowflake) {
+        self.state.lock().bot = Some(bot);
+    }
+
+    /// Who the bot is, once the platform said so.
+    #[must_use]
+    pub fn bot(&self) -> Option<Snowflake> {
+        self.state.lock().bot
     }
 
     /// Events up to here are accepted.
@@ -170,6 +204,16 @@ impl Discord {
         }
     }
 
+    /// What receiving and sending share.
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    /// How answers are rendered.
+    pub(crate) fn format(&self) -> &Markdown {
+        &self.format
+    }
+
     /// Connects and hands in, until `stop` or until nothing more is taken.
     async fn attend(&self, ingress: &Arc<dyn Ingress>, stop: &Stop) -> Result<(), AdapterError> {
         let shared = &*self.shared;
@@ -178,6 +222,7 @@ impl Discord {
             () = stop.stopped() => return Ok(()),
             bot = session::introduce(shared) => bot?,
         };
+        shared.introduce(bot);
         let bot_id = BotId::from(bot.to_string());
         let cursor = ingress.cursor(&shared.platform, &shared.account).await;
         let position = Position::from_cursor(cursor.as_ref(), &bot_id);
@@ -191,7 +236,7 @@ impl Discord {
             ended = session::run(&self.shared, frames, resume, stop) => ended,
             // The gateway takes nothing more.
             () = &mut intake => return Ok(()),
-            () = interaction::clear(shared) => return Ok(()),
+            () = leftover::clear(shared) => return Ok(()),
         };
         // What was read may still be accepted; if it is not, it comes again at the next start.
         let _ = timeout(ACCEPT_LIMIT, intake).await;
@@ -216,7 +261,9 @@ impl Adapter for Discord {
                 limit: settings.max_length,
                 unit: LengthUnit::Characters,
             },
-            streaming: Streaming::None,
+            streaming: Streaming::Edit {
+                min_interval: EDIT_PAUSE,
+            },
             reply: true,
             // For a few minutes the platform shows a message with a known key only once.
             idempotent: true,
@@ -248,7 +295,7 @@ impl Adapter for Discord {
     }
 
     fn ended(&self, _: &ConversationKey, messages: &[MessageId]) {
-        self.shared.interactions.end(messages);
+        leftover::end(&self.shared, messages);
     }
 
     async fn send(&self, outgoing: Outgoing) -> Result<Sent, SendError> {
@@ -259,37 +306,20 @@ impl Adapter for Discord {
         Some(self)
     }
 
+    fn streams(&self) -> Option<&dyn Streams> {
+        Some(self)
+    }
+
+    fn moderates(&self) -> Option<&dyn Moderates> {
+        Some(self)
+    }
+
     fn indicates(&self) -> Option<&dyn Indicates> {
         Some(self)
     }
 
     async fn check(&self, offline: bool) -> Vec<Finding> {
-        if offline {
-            return Vec::new();
-        }
-        let settings = &self.shared.settings;
-        let address = settings.api_url.clone();
-        let answer = match self.shared.calls() {
-            Ok(api) => api.get(Call::Me, settings.call_timeout).await,
-            Err(error) => {
-                let error = error.to_string();
-                return vec![Finding::NotReached { address, error }];
-            }
-        };
-        vec![match answer {
-            Ok(me) => Finding::Reached {
-                address,
-                bot: id(&me["id"]).unwrap_or_default().to_string(),
-                online: true,
-            },
-            Err(error) if error.trouble() == Some(Trouble::Token) => {
-                Finding::TokenRefused { address }
-            }
-            Err(error) => Finding::NotReached {
-                address,
-                error: error.to_string(),
-            },
-        }]
+        check::check(&self.shared, offline).await
     }
 }
 

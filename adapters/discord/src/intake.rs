@@ -125,6 +125,9 @@ impl<'a> Intake<'a> {
                 self.channels.learn(&data["channel"]);
             }
             self.know(channel).await;
+            if let Some(server) = crate::channels::id(&data["guild_id"]) {
+                self.know_server(server).await;
+            }
         }
         self.read(&kind, &data);
         self.position.session = session;
@@ -141,6 +144,7 @@ impl<'a> Intake<'a> {
             account: &self.shared.account,
             bot: self.bot,
             ignored: &self.shared.settings.ignore,
+            servers: &self.shared.servers,
         };
         let events = receiver.read(kind, data, &mut self.channels, unix_time());
         if kind == "MESSAGE_CREATE"

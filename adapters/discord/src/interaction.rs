@@ -19,13 +19,13 @@ use serenity::{
     model::application::InteractionType,
 };
 use tokio::{
-    sync::{mpsc, watch},
+    sync::watch,
     time::{sleep, timeout},
 };
 use weirgate_sdk::{MessageId, Outgoing, ReplyContext, SendError, Sent, Timestamp};
 
 use crate::{
-    api::{Call, CallError, Hook, Trouble},
+    api::{Call, CallError, Hook, Trouble, Verb},
     channels::id,
     discord::{Shared, unix_time},
     places::{Snowflake, made_at, number},
@@ -40,8 +40,6 @@ const FIRST_SIGN: Duration = Duration::from_secs(3);
 const TOKEN_LIFE: Timestamp = (15 * 60 - 20) * 1_000;
 /// Between two attempts to acknowledge.
 const PAUSE: Duration = Duration::from_millis(150);
-/// Answers that wait to be taken away.
-pub const MAX_ENDED: usize = 256;
 /// The longest token, in bytes: the context that is journaled has room for it.
 const MAX_TOKEN: usize = 800;
 
@@ -112,8 +110,6 @@ impl Handle {
 #[derive(Debug)]
 pub struct Interactions {
     waiting: Mutex<LruCache<Snowflake, Waiting>>,
-    /// To whom those are given that end without an answer, while the account runs.
-    ended: Mutex<Option<mpsc::Sender<Handle>>>,
 }
 
 #[derive(Debug)]
@@ -127,7 +123,6 @@ impl Default for Interactions {
     fn default() -> Self {
         Self {
             waiting: Mutex::new(LruCache::new(MAX_WAITING)),
-            ended: Mutex::default(),
         }
     }
 }
@@ -167,30 +162,21 @@ impl Interactions {
         self.waiting.lock().pop(&interaction);
     }
 
-    /// These messages have ended without an answer of their own.
-    pub fn end(&self, messages: &[MessageId]) {
-        let ended = self.ended.lock();
-        for message in messages {
-            let Some(number) = number(message.as_str()) else {
-                continue;
-            };
-            let waits = self.waiting.lock().pop(&number);
-            // Where too many wait already, "thinking" stays until the platform ends it.
-            if let Some((waits, ended)) = waits.zip(ended.as_ref()) {
-                let _ = ended.try_send(waits.handle);
-            }
-        }
+    /// Takes out what waits for the answer to one of these messages.
+    pub fn take(&self, messages: &[MessageId]) -> Vec<Handle> {
+        let mut waiting = self.waiting.lock();
+        let numbers = messages
+            .iter()
+            .filter_map(|message| number(message.as_str()));
+        let taken = numbers.filter_map(|number| waiting.pop(&number));
+        taken.map(|waits| waits.handle).collect()
     }
 }
 
-/// Takes "thinking" away from what ended without an answer, for as long as the account runs.
-pub async fn clear(shared: &Shared) {
-    let (sender, mut ended) = mpsc::channel(MAX_ENDED);
-    *shared.interactions.ended.lock() = Some(sender);
-    while let Some(handle) = ended.recv().await {
-        if let Err(error) = take_away(shared, &handle).await {
-            tracing::debug!(account = %shared.account, %error, "an interaction without an answer stays open");
-        }
+/// Takes "thinking" away from what ended without an answer.
+pub async fn abandon(shared: &Shared, handle: &Handle) {
+    if let Err(error) = take_away(shared, handle).await {
+        tracing::debug!(account = %shared.account, %error, "an interaction without an answer stays open");
     }
 }
 
@@ -292,7 +278,7 @@ async fn edit(shared: &Shared, handle: &Handle, text: &str) -> Result<Value, Cal
     let edit = EditInteractionResponse::new()
         .content(text)
         .allowed_mentions(nobody());
-    call(shared, Call::EditAnswer(handle.hook()), &edit).await
+    call(shared, Call::Answer(Verb::Patch, handle.hook()), &edit).await
 }
 
 /// The answer that only its person sees. Whether all see "thinking" was settled when it was shown, so it goes first.
@@ -321,7 +307,10 @@ async fn take_away(shared: &Shared, handle: &Handle) -> Result<(), CallError> {
     let limit = shared.settings.call_timeout;
     let api = shared.calls();
     let api = api.map_err(|error| CallError::Unreachable(error.to_string()))?;
-    match api.tell(Call::DeleteAnswer(handle.hook()), limit).await {
+    match api
+        .tell(Call::Answer(Verb::Delete, handle.hook()), limit)
+        .await
+    {
         // It is gone already.
         Err(CallError::Refused(refusal)) if refusal.code == 10_008 => Ok(()),
         told => told,

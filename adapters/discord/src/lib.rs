@@ -9,21 +9,26 @@
 
 mod api;
 mod channels;
+mod check;
 mod discord;
 mod download;
 pub mod format;
 mod intake;
 mod interaction;
+mod leftover;
 mod menu;
 mod missed;
+mod moderate;
 mod pauses;
 mod places;
 mod position;
 mod receive;
 mod send;
+mod server;
 mod session;
 pub mod settings;
 mod socket;
+mod stream;
 
 use std::sync::Arc;
 

@@ -15,7 +15,7 @@ use serenity::{
 use weirgate_sdk::{Menu, MenuCommand, MenuLanguage, Whom, text::line};
 
 use crate::{
-    api::{Call, CallError},
+    api::{Call, CallError, Verb},
     discord::Shared,
     places::Snowflake,
 };
@@ -56,11 +56,13 @@ async fn put(
     let api = shared.calls();
     let api = api.map_err(|error| CallError::Unreachable(error.to_string()))?;
     let limit = shared.settings.call_timeout;
-    let known = api.get(Call::Commands(application, server), limit).await?;
+    let known = api
+        .get(Call::Commands(Verb::Get, application, server), limit)
+        .await?;
     if known.as_array().is_some_and(|known| is_same(known, menu)) {
         return Ok(());
     }
-    api.post(Call::SetCommands(application, server), &menu, limit)
+    api.post(Call::Commands(Verb::Put, application, server), &menu, limit)
         .await?;
     tracing::info!(account = %shared.account, ?server, commands = menu.len(), "the menu of commands is set");
     Ok(())

@@ -17,6 +17,7 @@ use crate::{
     intake::Intake,
     places::{Snowflake, first_of},
     position::Position,
+    receive::server_key,
 };
 
 /// Channels of one server that are asked; those in which was written last come first.
@@ -25,6 +26,8 @@ const MAX_CHANNELS: usize = 100;
 const PAGE: u8 = 100;
 /// Answers for one channel.
 const MAX_PAGES: usize = 5;
+/// How long a server is asked for its roles.
+const SERVER_LIMIT: Duration = Duration::from_secs(2);
 /// Calls for one answer.
 const MAX_TRIES: usize = 4;
 /// After a session began: how long its servers may take to be described before the gap counts as closed.
@@ -54,6 +57,22 @@ impl Intake<'_> {
 
     /// Takes in what an event tells of channels, and fetches what was missed in them.
     pub(crate) async fn learn(&mut self, kind: &str, data: &Value) {
+        if kind == "READY" {
+            // What happened meanwhile was told to nobody.
+            self.shared.admins.forget();
+        }
+        if self.shared.servers.lock().learn(kind, data) {
+            let server = match kind {
+                "GUILD_CREATE" | "GUILD_UPDATE" | "GUILD_DELETE" => id(&data["id"]),
+                _ => id(&data["guild_id"]),
+            };
+            if let Some(server) = server {
+                let (platform, account) = (&self.shared.platform, &self.shared.account);
+                self.shared
+                    .admins
+                    .forget_group(&server_key(platform, account, server));
+            }
+        }
         match kind {
             "READY" => self.begun(data).await,
             "GUILD_CREATE" => self.described(data).await,
@@ -184,6 +203,26 @@ impl Intake<'_> {
                     tracing::warn!(account = %self.shared.account, channel, %error, "cannot find out what a channel is");
                     sleep(backoff.pause(rand::random())).await;
                 }
+            }
+        }
+    }
+
+    /// Finds out who administers a server, if nobody told: one that was described before the start. Only the standing of
+    /// whoever speaks depends on it, so that nothing waits for long.
+    pub(crate) async fn know_server(&self, server: Snowflake) {
+        let shared = self.shared;
+        let now = std::time::Instant::now();
+        if shared.servers.lock().is_known(server) || shared.patience.is_lost(now) {
+            return;
+        }
+        let Ok(api) = shared.calls() else { return };
+        match api.get(Call::Server(server), SERVER_LIMIT).await {
+            Ok(described) => {
+                shared.servers.lock().learn("GUILD_UPDATE", &described);
+            }
+            Err(error) => {
+                tracing::debug!(account = %shared.account, server, %error, "the roles of a server are not known");
+                shared.patience.lose(now);
             }
         }
     }

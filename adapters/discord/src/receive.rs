@@ -1,23 +1,29 @@
 //! The platform's events into the contract's.
 //!
 //! Owns what each kind of event means, and which are nobody's business. Pure: the time is an argument, and so is what
-//! is known of channels. An event that is not known or not whole never hides the ones beside it.
+//! is known of channels and servers. An event that is not known or not whole never hides the ones beside it.
 
 mod command;
 mod content;
 mod kinds;
+mod members;
 mod message;
 
 use std::collections::HashSet;
 
+use parking_lot::Mutex;
 use serde_json::Value;
 use weirgate_sdk::{AccountName, ConversationKey, Event, Platform, Timestamp, UserKey, text::line};
 
 use crate::{
     channels::{Channel, Channels, id},
     places::Snowflake,
+    server::Servers,
     session::UNREADABLE,
 };
+
+pub use members::server_key;
+pub use message::name;
 
 /// Longest name of an unknown event, in characters.
 const MAX_EVENT_NAME: usize = 64;
@@ -25,15 +31,27 @@ const MAX_EVENT_NAME: usize = 64;
 const MAX_DELETED: usize = 100;
 
 /// Events that are this adapter's own business: about the session and about channels.
-const OWN: [&str; 8] = [
+const OWN: [&str; 11] = [
     "READY",
     "RESUMED",
-    "GUILD_CREATE",
+    "GUILD_UPDATE",
+    "GUILD_ROLE_CREATE",
+    "GUILD_ROLE_UPDATE",
+    "GUILD_ROLE_DELETE",
     "CHANNEL_CREATE",
     "CHANNEL_UPDATE",
     "THREAD_CREATE",
     "THREAD_UPDATE",
     "THREAD_LIST_SYNC",
+];
+
+/// Events about servers and their members.
+const MEMBERS: [&str; 5] = [
+    "GUILD_CREATE",
+    "GUILD_DELETE",
+    "GUILD_MEMBER_ADD",
+    "GUILD_MEMBER_UPDATE",
+    "GUILD_MEMBER_REMOVE",
 ];
 
 /// The event of an interaction.
@@ -50,6 +68,8 @@ pub struct Receiver<'a> {
     pub bot: Snowflake,
     /// Users whose messages are dropped.
     pub ignored: &'a HashSet<String>,
+    /// What is known of servers.
+    pub servers: &'a Mutex<Servers>,
 }
 
 /// Where a message is.
@@ -79,6 +99,9 @@ impl Receiver<'_> {
     ) -> Vec<Event> {
         if OWN.contains(&kind) {
             return Vec::new();
+        }
+        if MEMBERS.contains(&kind) {
+            return self.member_event(kind, data, now);
         }
         if kind == UNREADABLE {
             return vec![malformed(kind)];

@@ -13,15 +13,16 @@ use serenity::{
     },
 };
 use sha2::Sha256;
-use weirgate_sdk::{ConversationKey, Outgoing, SendError, Sent};
+use weirgate_sdk::{ConversationKey, MessageId, Outgoing, SendError, Sent};
 
 use crate::{
     api::{Call, CallError, Trouble},
     channels::id,
     discord::Shared,
-    interaction,
+    interaction, leftover,
     places::{Place, Snowflake, number},
     settings::Reply,
+    stream,
 };
 
 /// Delivers one part. Only a reply that is not allowed makes a second call: the first was refused, and the words go out
@@ -31,37 +32,58 @@ use crate::{
 /// The class of what went wrong.
 pub async fn send(shared: &Shared, outgoing: &Outgoing) -> Result<Sent, SendError> {
     let channel = channel(&outgoing.conversation)?;
-    let api = shared.api()?;
+    shared.api()?;
     if outgoing.rendered.text.trim().is_empty() {
         return Err(SendError::Rejected("empty text".into()));
     }
-    if let Some(sent) = interaction::answer(shared, outgoing).await? {
-        shared.interactions.end(&outgoing.answers);
+    let mut shown = stream::complete(shared, channel, outgoing).await?;
+    if shown.is_none() {
+        shown = interaction::answer(shared, outgoing).await?;
+    }
+    if let Some(sent) = shown {
+        leftover::end(shared, &outgoing.answers);
         return Ok(sent);
     }
     let key = key(&shared.secret, outgoing);
     let answers = answered(shared, outgoing);
-    let call = Call::Send(channel);
-    let limit = shared.settings.call_timeout;
-    let message = message(&outgoing.rendered.text, &key, channel, answers);
-    let mut sent = api.post(call, &message, limit).await;
-    let refused = sent.as_ref().err().and_then(CallError::trouble);
-    if answers.is_some() && refused == Some(Trouble::NoReply) {
-        tracing::warn!(account = %shared.account, channel,
-            "the bot may not read what was said before, so its answer is no reply");
-        let message = self::message(&outgoing.rendered.text, &key, channel, None);
-        sent = api.post(call, &message, limit).await;
-    }
-    match sent {
+    match post(shared, channel, &outgoing.rendered.text, &key, answers).await {
         Ok(result) => {
             // What was asked for otherwise is answered by it too.
-            shared.interactions.end(&outgoing.answers);
+            leftover::end(shared, &outgoing.answers);
             Ok(Sent {
                 message: message_id(&result),
             })
         }
         Err(error) => Err(failure(shared, channel, &error)),
     }
+}
+
+/// Sends a message. Only a reply that is not allowed makes a second call.
+///
+/// # Errors
+/// What the platform says, or why it says nothing.
+pub async fn post(
+    shared: &Shared,
+    channel: Snowflake,
+    text: &str,
+    key: &str,
+    answers: Option<Snowflake>,
+) -> Result<Value, CallError> {
+    let api = shared
+        .api()
+        .map_err(|error| CallError::Unreachable(error.to_string()))?;
+    let call = Call::Send(channel);
+    let limit = shared.settings.call_timeout;
+    let message = message(text, key, channel, answers);
+    let sent = api.post(call, &message, limit).await;
+    let refused = sent.as_ref().err().and_then(CallError::trouble);
+    if answers.is_none() || refused != Some(Trouble::NoReply) {
+        return sent;
+    }
+    tracing::warn!(account = %shared.account, channel,
+        "the bot may not read what was said before, so its answer is no reply");
+    let message = self::message(text, key, channel, None);
+    api.post(call, &message, limit).await
 }
 
 /// Shows that an answer is being written.
@@ -77,7 +99,10 @@ pub async fn indicate(shared: &Shared, conversation: &ConversationKey) -> Result
 }
 
 /// The channel of a conversation.
-fn channel(conversation: &ConversationKey) -> Result<Snowflake, SendError> {
+///
+/// # Errors
+/// If it is not one of this platform.
+pub fn channel(conversation: &ConversationKey) -> Result<Snowflake, SendError> {
     Place::parse(conversation)
         .map(Place::target)
         .ok_or_else(|| SendError::Rejected("not a conversation of this platform".into()))
@@ -85,9 +110,14 @@ fn channel(conversation: &ConversationKey) -> Result<Snowflake, SendError> {
 
 /// The message that a part is shown as a reply to.
 fn answered(shared: &Shared, outgoing: &Outgoing) -> Option<Snowflake> {
-    let shows = shared.settings.reply == Reply::Quote && outgoing.part == 0;
-    let target = outgoing.reply.as_ref().filter(|_| shows)?;
-    number(target.message.as_str())
+    let target = outgoing.reply.as_ref().filter(|_| outgoing.part == 0)?;
+    shown_as_reply(shared, &target.message)
+}
+
+/// The message that an answer to it is shown as a reply to, if it is.
+pub fn shown_as_reply(shared: &Shared, message: &MessageId) -> Option<Snowflake> {
+    let shows = shared.settings.reply == Reply::Quote;
+    number(message.as_str()).filter(|_| shows)
 }
 
 /// The message that shows a text.
@@ -111,19 +141,35 @@ fn message(text: &str, key: &str, channel: Snowflake, answers: Option<Snowflake>
 /// What the platform knows a repeated part by: at most 25 characters. It is made with the account's secret, so that a
 /// gateway that begins anew with an empty database does not use keys of the one before.
 fn key(secret: &[u8; 32], outgoing: &Outgoing) -> String {
+    keyed(
+        secret,
+        &[&outgoing.id.to_be_bytes(), &outgoing.part.to_be_bytes()],
+    )
+}
+
+/// What it knows the unfinished answer of a turn by.
+#[must_use]
+pub fn preview_key(secret: &[u8; 32], turn: &str) -> String {
+    keyed(secret, &[b"preview", turn.as_bytes()])
+}
+
+fn keyed(secret: &[u8; 32], of: &[&[u8]]) -> String {
+    let hex = |bytes: &[u8]| -> String {
+        let bytes = bytes.iter().take(12);
+        bytes.map(|byte| format!("{byte:02x}")).collect()
+    };
     let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(secret) else {
         // A key may have any length.
-        return format!("{:x}.{:x}", outgoing.id, outgoing.part);
+        return hex(&of.concat());
     };
-    mac.update(&outgoing.id.to_be_bytes());
-    mac.update(&outgoing.part.to_be_bytes());
-    let bytes = mac.finalize().into_bytes();
-    let bytes = bytes.iter().take(12);
-    bytes.map(|byte| format!("{byte:02x}")).collect()
+    for part in of {
+        mac.update(part);
+    }
+    hex(&mac.finalize().into_bytes())
 }
 
 /// The number of a message that the platform took.
-pub fn message_id(result: &Value) -> Option<weirgate_sdk::MessageId> {
+pub fn message_id(result: &Value) -> Option<MessageId> {
     Some(id(&result["id"])?.to_string().into())
 }
 

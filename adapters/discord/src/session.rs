@@ -407,6 +407,7 @@ impl Line<'_> {
             GatewayIntents::MESSAGE_CONTENT,
             self.shared.settings.message_content,
         );
+        intents.set(GatewayIntents::GUILD_MEMBERS, self.shared.settings.members);
         json!({ "op": u8::from(Opcode::Identify), "d": {
             "token": self.token(), "intents": intents.bits(),
             "properties": { "os": std::env::consts::OS, "browser": "weirgate", "device": "weirgate" },

@@ -42,6 +42,8 @@ pub struct Settings {
     pub api_url: String,
     /// The bot asks for the words of messages that do not name it, which has to be allowed in the developer portal.
     pub message_content: bool,
+    /// The bot asks who comes and goes in its servers, which has to be allowed in the developer portal.
+    pub members: bool,
     /// How far back messages are fetched that were sent while no session could be resumed; zero is not at all.
     pub catch_up: Duration,
     /// The longest pause between two attempts to reach the platform.
@@ -70,6 +72,7 @@ impl Default for Settings {
             token: None,
             api_url: API.to_owned(),
             message_content: true,
+            members: false,
             catch_up: Duration::from_secs(3_600),
             reconnect: Duration::from_secs(60),
             call_timeout: Duration::from_secs(15),
@@ -106,6 +109,7 @@ impl Settings {
             token,
             api_url: api_url.trim_end_matches('/').to_owned(),
             message_content: fields.bool("message_content", default.message_content),
+            members: fields.bool("members", default.members),
             catch_up: fields.seconds("catch_up", default.catch_up, 0.0..=86_400.0),
             reconnect: fields.seconds("reconnect", default.reconnect, 0.05..=3_600.0),
             call_timeout: fields.seconds("call_timeout", default.call_timeout, 1.0..=120.0),

@@ -180,7 +180,13 @@ async fn the_account_checks_itself() {
         bot: BOT.to_string(),
         online: true,
     };
-    assert_eq!(found(&fake).await, [reached]);
+    assert_eq!(found(&fake).await, std::slice::from_ref(&reached));
+    fake.forbid_content();
+    let closed = Finding::NotGranted {
+        what: "Message Content Intent".into(),
+        key: "message_content".into(),
+    };
+    assert_eq!(found(&fake).await, [reached, closed]);
     let other = FakeDiscord::start("MTAwMDE.OTHER.token").await;
     let refused = Finding::TokenRefused {
         address: other.url(),

@@ -6,6 +6,7 @@
 
 mod files;
 mod gateway;
+pub mod guild;
 mod interact;
 mod rest;
 mod server;
@@ -82,6 +83,9 @@ struct State {
     history: Vec<Value>,
     sent: Vec<Message>,
     interactions: interact::Interactions,
+    guild: guild::Guild,
+    /// Messages of the bot whose text was changed, each time.
+    edits: Vec<u64>,
     /// Where the bot showed that it is writing, in order.
     typing: Vec<u64>,
     /// Messages that tests have read.
@@ -240,6 +244,23 @@ impl FakeDiscord {
     #[must_use]
     pub fn messages(&self) -> Vec<Message> {
         self.shared.state.lock().sent.clone()
+    }
+
+    /// How often the text of a message of the bot was changed.
+    #[must_use]
+    pub fn edits(&self, message: u64) -> usize {
+        let state = self.shared.state.lock();
+        state
+            .edits
+            .iter()
+            .filter(|edited| **edited == message)
+            .count()
+    }
+
+    /// Waits until the bot has sent so many messages that are still there; whether it has.
+    pub async fn has_messages(&self, count: usize, limit: Duration) -> bool {
+        let enough = |state: &mut State| (state.sent.len() == count).then_some(());
+        self.wait(limit, enough).await.is_some()
     }
 
     /// Where the bot showed that it is writing, in order.

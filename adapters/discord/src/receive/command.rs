@@ -38,8 +38,9 @@ impl Receiver<'_> {
             Value::Null => &event["user"],
             user => user,
         };
-        let Some(sender) = self.sender(&json!({ "author": user, "member": event["member"] }))
-        else {
+        let said =
+            json!({ "author": user, "member": event["member"], "guild_id": event["guild_id"] });
+        let Some(sender) = self.sender(&said) else {
             return malformed(kind);
         };
         if self.ignored.contains(sender.key.id.as_str()) {

@@ -11,7 +11,10 @@ use weirgate_sdk::{
 };
 
 use super::{Receiver, Where, content, malformed, other};
-use crate::{channels::id, places::made_at};
+use crate::{
+    channels::id,
+    places::{Snowflake, made_at},
+};
 
 /// How long a message counts as known: twice as long as missed ones can be fetched.
 pub(super) const DEDUPE_LIFETIME: Duration = Duration::from_secs(48 * 3_600);
@@ -92,13 +95,29 @@ impl Receiver<'_> {
                 None => name(author),
             },
             is_bot: author["bot"] == true || is_webhook,
-            role: PlatformRole::Unknown,
+            role: if is_service || is_webhook {
+                PlatformRole::Unknown
+            } else {
+                self.standing(message, author_id)
+            },
             kind: if is_service {
                 SenderKind::Service
             } else {
                 SenderKind::Person
             },
         })
+    }
+
+    /// The standing of whoever says something in a server, as far as the event tells his roles.
+    fn standing(&self, message: &Value, user: Snowflake) -> PlatformRole {
+        let server = id(&message["guild_id"]).filter(|_| message["member"].is_object());
+        match server {
+            Some(server) => self
+                .servers
+                .lock()
+                .standing(server, user, &message["member"]),
+            None => PlatformRole::Unknown,
+        }
     }
 
     fn replied(&self, message: &Value) -> Option<Replied> {
@@ -126,7 +145,7 @@ pub(super) fn is_forward(message: &Value) -> bool {
 }
 
 /// A person's name.
-pub(super) fn name(user: &Value) -> String {
+pub fn name(user: &Value) -> String {
     let names = [&user["global_name"], &user["username"]];
     let mut names = names.iter().filter_map(|name| name.as_str());
     let name = names.find(|name| !name.trim().is_empty());

@@ -23,6 +23,7 @@ fn read(kind: &str, data: &Value) -> Vec<Event> {
         account: &"main".into(),
         bot: BOT,
         ignored: &ignored,
+        servers: &Mutex::default(),
     };
     receiver.read(kind, data, &mut channels(), 99)
 }

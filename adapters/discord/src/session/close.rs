@@ -27,8 +27,9 @@ pub fn read(code: Option<u16>, why: &str) -> (After, String) {
     let after = match code {
         codes::AUTHENTICATION_FAILED => After::Never(token_refused()),
         codes::DISALLOWED_GATEWAY_INTENTS => never(
-            "the platform does not let the bot read messages that do not name it (close code 4014): switch on \
-             \"Message Content Intent\" in the developer portal under Bot, or set message_content: false",
+            "the platform does not give what agent.yaml asks for (close code 4014): switch on \"Message Content Intent\" \
+             in the developer portal under Bot, or set message_content: false; and \"Server Members Intent\" there \
+             where members: true is set",
         ),
         codes::INVALID_GATEWAY_INTENTS => {
             never("the platform does not know an intent that was asked for (close code 4013)")

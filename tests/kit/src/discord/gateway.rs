@@ -24,6 +24,8 @@ const IDENTIFY_LIMIT: Duration = Duration::from_secs(10);
 const MAX_FRAME: usize = 4_096;
 /// Intents that need nobody's leave.
 const OPEN_INTENTS: u64 = 1 | 1 << 9 | 1 << 12;
+/// The intent to be told of members.
+const MEMBERS: u64 = 1 << 1;
 /// The intent to read messages that do not name the bot.
 const CONTENT: u64 = 1 << 15;
 
@@ -132,7 +134,9 @@ fn identify(shared: &Shared, data: &Value) -> Result<Option<usize>, u16> {
     {
         return Err(4_002);
     }
-    if intents & !(OPEN_INTENTS | CONTENT) != 0 || (state.no_content && intents & CONTENT != 0) {
+    if intents & !(OPEN_INTENTS | MEMBERS | CONTENT) != 0
+        || (state.no_content && intents & CONTENT != 0)
+    {
         return Err(4_014);
     }
     let place = state.session.begin();
@@ -152,9 +156,10 @@ fn identify(shared: &Shared, data: &Value) -> Result<Option<usize>, u16> {
         });
         of.cloned().collect::<Vec<_>>()
     };
-    let server = json!({
-        "id": SERVER.to_string(), "name": "server", "channels": of(&[0]), "threads": of(&[11]),
-    });
+    let (channels, threads) = (of(&[0]), of(&[11]));
+    let mut server = state.described();
+    server["channels"] = channels.into();
+    server["threads"] = threads.into();
     state.session.push("GUILD_CREATE", server, None);
     Ok(Some(place))
 }

@@ -17,7 +17,7 @@ use bytes::Bytes;
 use futures_util::stream;
 use serde_json::{Value, json};
 
-use super::{BOT, Message, Shared, State, interact};
+use super::{BOT, Message, Shared, State, guild, interact};
 
 /// The longest request, in bytes.
 const MAX_REQUEST: usize = 1024 * 1024;
@@ -163,6 +163,7 @@ enum Call {
     Send(u64),
     Typing(u64),
     Interact(interact::Call),
+    Guild(guild::Call),
 }
 
 impl Call {
@@ -187,7 +188,10 @@ impl Call {
             }
             ("POST", ["channels", channel, "typing"]) => Some(Self::Typing(channel.parse().ok()?)),
             ("POST", ["channels", channel, "messages"]) => Some(Self::Send(channel.parse().ok()?)),
-            (method, parts) => interact::Call::read(method, parts).map(Self::Interact),
+            (method, parts) => match interact::Call::read(method, parts) {
+                Some(call) => Some(Self::Interact(call)),
+                None => guild::Call::read(method, parts, parameter("after")).map(Self::Guild),
+            },
         }
     }
 
@@ -201,6 +205,7 @@ impl Call {
             Self::Send(_) => "send",
             Self::Typing(_) => "typing",
             Self::Interact(call) => call.name(),
+            Self::Guild(call) => call.name(),
         }
     }
 }
@@ -270,6 +275,7 @@ impl State {
                 Ok(Value::Null)
             }
             Some(Call::Interact(call)) => self.interact(call, said),
+            Some(Call::Guild(call)) => self.moderate(call, said),
         }
     }
 
