@@ -85,8 +85,10 @@ struct State {
     connection: Option<Connection>,
     /// The bot's number, once the platform said it.
     bot: Option<Snowflake>,
-    /// The session, and how far of it is accepted.
-    accepted: Option<Session>,
+    /// The state of each connection.
+    lines: Vec<Connection>,
+    /// The session of each, and how far of it is accepted.
+    accepted: Vec<Option<Session>>,
 }
 
 impl std::fmt::Debug for Shared {
@@ -153,19 +155,38 @@ impl Shared {
         self.state.lock().bot
     }
 
-    /// Events up to here are accepted.
-    pub fn accepted(&self, session: Option<Session>) {
-        self.state.lock().accepted = session;
+    /// So many connections begin.
+    fn divide(&self, sessions: Vec<Option<Session>>) {
+        let mut state = self.state.lock();
+        state.lines = vec![Connection::Waiting; sessions.len()];
+        state.accepted = sessions;
     }
 
-    /// The number of the last event of a session that is accepted.
+    /// Events up to here are accepted, for each connection.
+    pub fn accepted(&self, sessions: Vec<Option<Session>>) {
+        self.state.lock().accepted = sessions;
+    }
+
+    /// The number of the last event of a connection's session that is accepted.
     #[must_use]
-    pub fn accepted_of(&self, session: &Session) -> Option<u64> {
+    pub fn accepted_of(&self, shard: u16, session: &Session) -> Option<u64> {
         let state = self.state.lock();
-        let accepted = state.accepted.as_ref();
+        let accepted = state.accepted.get(usize::from(shard))?.as_ref();
         accepted
             .filter(|accepted| accepted.id == session.id)
             .map(|accepted| accepted.sequence)
+    }
+
+    /// Tells the gateway of one of the connections.
+    pub fn report_line(&self, shard: u16, connection: Connection) {
+        let all = {
+            let mut state = self.state.lock();
+            if let Some(line) = state.lines.get_mut(usize::from(shard)) {
+                *line = connection;
+            }
+            together(&state.lines)
+        };
+        self.report(all);
     }
 
     /// Tells the gateway of the connection, and the log when it changes.
@@ -226,14 +247,21 @@ impl Discord {
         let bot_id = BotId::from(bot.to_string());
         let cursor = ingress.cursor(&shared.platform, &shared.account).await;
         let position = Position::from_cursor(cursor.as_ref(), &bot_id);
-        shared.accepted(position.session.clone());
-        let resume = position.session.clone();
+        let plan = tokio::select! {
+            biased;
+            () = stop.stopped() => return Ok(()),
+            plan = session::plan(shared) => plan?,
+        };
+        let mut position = position;
+        position.divide(plan.count);
+        shared.divide(position.sessions());
+        let begin = position.clone();
         let (frames, waiting) = mpsc::channel::<Frame>(WAITING);
         let intake = Intake::new(shared, Arc::clone(ingress), (bot, bot_id), position);
         let mut intake = Box::pin(intake.run(waiting));
         let ended = tokio::select! {
             biased;
-            ended = session::run(&self.shared, frames, resume, stop) => ended,
+            ended = session::run(&self.shared, frames, &begin, plan, stop) => ended,
             // The gateway takes nothing more.
             () = &mut intake => return Ok(()),
             () = leftover::clear(shared) => return Ok(()),
@@ -334,6 +362,31 @@ impl Indicates for Discord {
     }
 }
 
+/// The state of all connections together.
+fn together(lines: &[Connection]) -> Connection {
+    let is_up = |line: &Connection| matches!(line, Connection::Up);
+    if lines.iter().all(is_up) {
+        return Connection::Up;
+    }
+    let count = lines.len();
+    let any_up = lines.iter().any(is_up);
+    let mut numbered = lines.iter().enumerate();
+    let lost = numbered.find_map(|(number, line)| match line {
+        Connection::Down(why) if count > 1 => {
+            Some(format!("connection {} of {count}: {why}", number + 1))
+        }
+        Connection::Down(why) => Some(why.clone()),
+        _ => None,
+    });
+    match (any_up, lost) {
+        (true, lost) => {
+            Connection::Degraded(lost.unwrap_or_else(|| "not all connections stand yet".into()))
+        }
+        (false, Some(why)) => Connection::Down(why),
+        (false, None) => Connection::Waiting,
+    }
+}
+
 /// The time, in milliseconds since the epoch.
 #[must_use]
 pub fn unix_time() -> Timestamp {
@@ -341,4 +394,31 @@ pub fn unix_time() -> Timestamp {
         .duration_since(UNIX_EPOCH)
         .unwrap_or(Duration::ZERO);
     Timestamp::try_from(since.as_millis()).unwrap_or(Timestamp::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_connection_that_is_lost_is_trouble_and_all_are_an_end() {
+        let (up, down) = (Connection::Up, Connection::Down("cut".into()));
+        assert_eq!(together(&[up.clone(), up.clone()]), Connection::Up);
+        assert_eq!(together(std::slice::from_ref(&down)), down);
+        let of_two = "connection 2 of 2: cut".to_owned();
+        assert_eq!(
+            together(&[up.clone(), down.clone()]),
+            Connection::Degraded(of_two)
+        );
+        let of_two = Connection::Down("connection 1 of 2: cut".into());
+        assert_eq!(together(&[down.clone(), down]), of_two);
+        assert_eq!(
+            together(&[Connection::Waiting, Connection::Waiting]),
+            Connection::Waiting
+        );
+        assert!(matches!(
+            together(&[up, Connection::Waiting]),
+            Connection::Degraded(_)
+        ));
+    }
 }

@@ -4,7 +4,12 @@
 //! order of events is that of the platform; what the store refuses is kept and handed in again, in order, and nothing
 //! more is read meanwhile.
 
-use std::{collections::VecDeque, future::Future, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    future::Future,
+    sync::Arc,
+    time::Duration,
+};
 
 use tokio::{sync::mpsc, time::sleep};
 use weirgate_sdk::{Batch, BotId, Event, Ingress, NotAccepted, Receipt};
@@ -36,7 +41,9 @@ pub struct Intake<'a> {
     bot_id: BotId,
     pub(crate) channels: Channels,
     pub(crate) position: Position,
-    pub(crate) gap: Option<Gap>,
+    pub(crate) gaps: BTreeMap<u16, Gap>,
+    /// The connection whose event is read.
+    pub(crate) shard: u16,
     /// Events that are in no batch yet.
     events: Vec<Event>,
     open: VecDeque<Open>,
@@ -46,8 +53,8 @@ pub struct Intake<'a> {
 /// What was handed in, in case that it has to be handed in again.
 struct Load {
     batch: Batch,
-    /// The session after it.
-    session: Option<Session>,
+    /// The sessions after it.
+    sessions: Option<Vec<Option<Session>>>,
 }
 
 struct Open {
@@ -73,7 +80,8 @@ impl<'a> Intake<'a> {
             bot_id,
             channels: Channels::default(),
             position,
-            gap: None,
+            gaps: BTreeMap::new(),
+            shard: 0,
             events: Vec::new(),
             open: VecDeque::new(),
             open_events: 0,
@@ -111,10 +119,12 @@ impl<'a> Intake<'a> {
 
     async fn take(&mut self, frame: Frame) {
         let Frame {
+            shard,
             kind,
             data,
             session,
         } = frame;
+        self.shard = shard;
         self.learn(&kind, &data).await;
         if let Some(channel) = receive::channel_of(&kind, &data) {
             if data["guild_id"].is_null() {
@@ -130,10 +140,10 @@ impl<'a> Intake<'a> {
             }
         }
         self.read(&kind, &data);
-        self.position.session = session;
+        self.position.read(shard, session);
         if self.events.is_empty() && self.open.is_empty() {
             // Nothing of it, and nothing before it, has to be stored.
-            self.shared.accepted(self.position.session.clone());
+            self.shared.accepted(self.position.sessions());
         }
     }
 
@@ -150,7 +160,7 @@ impl<'a> Intake<'a> {
         if kind == "MESSAGE_CREATE"
             && let Some(message) = crate::channels::id(&data["id"])
         {
-            self.position.heard(message);
+            self.position.heard(self.shard, message);
         }
         self.events.extend(events);
     }
@@ -168,8 +178,8 @@ impl<'a> Intake<'a> {
                 events: std::mem::replace(&mut events, rest),
                 cursor: cursor.clone().filter(|_| is_last),
             };
-            let session = self.position.session.clone().filter(|_| is_last);
-            self.accept(Load { batch, session }).await;
+            let sessions = is_last.then(|| self.position.sessions());
+            self.accept(Load { batch, sessions }).await;
         }
     }
 
@@ -201,8 +211,8 @@ impl<'a> Intake<'a> {
     }
 
     fn accepted(&self, load: Load) {
-        if load.session.is_some() {
-            self.shared.accepted(load.session);
+        if let Some(sessions) = load.sessions {
+            self.shared.accepted(sessions);
         }
     }
 

@@ -48,9 +48,9 @@ impl Intake<'_> {
     pub(crate) fn stored(&mut self) -> Position {
         let mut position = self.position.clone();
         let is_over = |gap: &Gap| gap.servers.is_empty() || gap.until < Instant::now();
-        self.gap = self.gap.take().filter(|gap| !is_over(gap));
-        if let Some(gap) = &self.gap {
-            position.newest = Some(gap.since);
+        self.gaps.retain(|_, gap| !is_over(gap));
+        for (shard, gap) in &self.gaps {
+            position.back_to(*shard, gap.since);
         }
         position
     }
@@ -91,22 +91,31 @@ impl Intake<'_> {
     /// A session began that is not the one before.
     async fn begun(&mut self, ready: &Value) {
         let now = unix_time();
-        let Some(since) = self.position.newest else {
+        let shard = self.shard;
+        let Some(since) = self.position.newest(shard) else {
             // The first start: what was said before is not meant for this gateway.
-            self.position.heard(first_of(now));
+            self.position.heard(shard, first_of(now));
             return;
         };
         let Some(after) = self.reaches_back(now) else {
             return;
         };
         let servers = ready["guilds"].as_array().into_iter().flatten();
-        let since = self.gap.as_ref().map_or(since, |gap| gap.since.min(since));
-        self.gap = Some(Gap {
+        let since = self
+            .gaps
+            .get(&shard)
+            .map_or(since, |gap| gap.since.min(since));
+        let gap = Gap {
             since,
             servers: servers.filter_map(|server| id(&server["id"])).collect(),
             until: Instant::now() + OPEN_LIMIT,
-        });
-        tracing::info!(account = %self.shared.account, since, "a new session: looking for what was missed");
+        };
+        self.gaps.insert(shard, gap);
+        tracing::info!(account = %self.shared.account, shard, since, "a new session: looking for what was missed");
+        if shard != 0 {
+            // Direct messages come over the first connection.
+            return;
+        }
         for channel in self.position.direct.clone() {
             self.channels.is_direct(channel);
             self.fetch(channel, since.max(after)).await;
@@ -123,7 +132,8 @@ impl Intake<'_> {
             }
         }
         let after = self.reaches_back(unix_time());
-        let Some((since, after)) = self.gap.as_ref().map(|gap| gap.since).zip(after) else {
+        let Some((since, after)) = self.gaps.get(&self.shard).map(|gap| gap.since).zip(after)
+        else {
             return;
         };
         let since = since.max(after);
@@ -136,7 +146,7 @@ impl Intake<'_> {
         for (_, channel) in written.into_iter().take(MAX_CHANNELS) {
             self.fetch(channel, since).await;
         }
-        if let Some((gap, server)) = self.gap.as_mut().zip(id(&server["id"])) {
+        if let Some((gap, server)) = self.gaps.get_mut(&self.shard).zip(id(&server["id"])) {
             gap.servers.remove(&server);
         }
     }

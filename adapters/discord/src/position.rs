@@ -28,13 +28,21 @@ pub struct Session {
 /// How far events were read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Position {
-    /// The session, while there is one.
-    pub session: Option<Session>,
-    /// The newest message; everything up to here was read.
-    pub newest: Option<Snowflake>,
+    /// Of each connection, in order.
+    #[serde(default)]
+    lines: Vec<Line>,
     /// Direct conversations, those of late first.
     #[serde(default)]
     pub direct: VecDeque<Snowflake>,
+}
+
+/// How far the events of one connection were read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Line {
+    /// The session, while there is one.
+    session: Option<Session>,
+    /// The newest message; everything up to here was read.
+    newest: Option<Snowflake>,
 }
 
 impl Position {
@@ -58,9 +66,55 @@ impl Position {
         })
     }
 
+    /// There are so many connections. Where there were others, servers belong to other ones: no session goes on, and
+    /// each has read as far as the one that read least.
+    pub fn divide(&mut self, count: u16) {
+        if self.lines.len() == usize::from(count) {
+            return;
+        }
+        let newest = self.lines.iter().map(|line| line.newest).min().flatten();
+        let session = None;
+        self.lines = vec![Line { session, newest }; usize::from(count)];
+    }
+
+    /// The session of a connection.
+    #[must_use]
+    pub fn session(&self, shard: u16) -> Option<Session> {
+        self.lines.get(usize::from(shard))?.session.clone()
+    }
+
+    /// The sessions of all connections.
+    #[must_use]
+    pub fn sessions(&self) -> Vec<Option<Session>> {
+        let lines = self.lines.iter();
+        lines.map(|line| line.session.clone()).collect()
+    }
+
+    /// The session of a connection is read up to here.
+    pub fn read(&mut self, shard: u16, session: Option<Session>) {
+        if let Some(line) = self.lines.get_mut(usize::from(shard)) {
+            line.session = session;
+        }
+    }
+
+    /// The newest message of a connection.
+    #[must_use]
+    pub fn newest(&self, shard: u16) -> Option<Snowflake> {
+        self.lines.get(usize::from(shard))?.newest
+    }
+
     /// A message was read.
-    pub fn heard(&mut self, message: Snowflake) {
-        self.newest = self.newest.max(Some(message));
+    pub fn heard(&mut self, shard: u16, message: Snowflake) {
+        if let Some(line) = self.lines.get_mut(usize::from(shard)) {
+            line.newest = line.newest.max(Some(message));
+        }
+    }
+
+    /// What came over a connection after a message may have been missed.
+    pub fn back_to(&mut self, shard: u16, message: Snowflake) {
+        if let Some(line) = self.lines.get_mut(usize::from(shard)) {
+            line.newest = Some(message);
+        }
     }
 
     /// Somebody wrote in a direct conversation.
@@ -79,17 +133,18 @@ mod tests {
 
     #[test]
     fn a_position_comes_back_for_its_bot_alone() {
-        let mut position = Position {
-            session: Some(Session {
-                id: "abc".into(),
-                url: "wss://gateway.example".into(),
-                sequence: 7,
-            }),
-            ..Position::default()
+        let mut position = Position::default();
+        position.divide(2);
+        let session = Session {
+            id: "abc".into(),
+            url: "wss://gateway.example".into(),
+            sequence: 7,
         };
-        position.heard(9);
-        position.heard(5);
-        assert_eq!(position.newest, Some(9));
+        position.read(1, Some(session.clone()));
+        position.heard(1, 9);
+        position.heard(1, 5);
+        position.heard(0, 8);
+        assert_eq!((position.newest(0), position.newest(1)), (Some(8), Some(9)));
         for channel in [1, 2, 1] {
             position.heard_in_direct(channel);
         }
@@ -99,6 +154,15 @@ mod tests {
         assert_eq!(
             Position::from_cursor(Some(&cursor), &"11".into()),
             Position::default()
+        );
+        position.divide(2);
+        assert_eq!(position.sessions(), [None, Some(session)]);
+        position.divide(3);
+        assert_eq!(position.sessions(), [None, None, None]);
+        assert_eq!(
+            position.newest(2),
+            Some(8),
+            "as far as the one that read least"
         );
         let odd = Cursor {
             bot: "10".into(),

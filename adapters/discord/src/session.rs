@@ -1,19 +1,19 @@
-//! The connection over which events come: begun, kept alive, resumed, begun anew, for ever.
+//! The connections over which events come.
 //!
-//! Owns heartbeats, which session is resumed and when a new one is begun, and the pauses between. A heartbeat tells the
-//! platform of events that are accepted, never of more. It looks into events only where one cannot wait until it is
-//! handed in.
+//! Owns how many there are, and that they begin their sessions one after the other, as the platform wants it. A heartbeat
+//! tells the platform of events that are accepted, never of more. Events are looked into only where one cannot wait until
+//! it is handed in.
 
 mod close;
+mod line;
 
 use std::{sync::Arc, time::Duration};
 
-use serde_json::{Value, json};
-use serenity::{constants::Opcode, model::gateway::GatewayIntents};
+use futures_util::future::try_join_all;
+use serde_json::Value;
 use tokio::{
-    sync::mpsc,
-    task::JoinSet,
-    time::{Instant, sleep, sleep_until, timeout},
+    sync::{Mutex, mpsc},
+    time::{Instant, sleep},
 };
 use weirgate_sdk::{AdapterError, Connection, Stop, backoff::Backoff};
 
@@ -21,29 +21,21 @@ use crate::{
     api::{Call, CallError, Trouble},
     channels::id,
     discord::Shared,
-    interaction, menu,
     places::Snowflake,
-    position::Session,
-    receive::INTERACTION,
-    socket::{Item, Socket},
+    position::{Position, Session},
+    settings::{MAX_SHARDS, Shards},
 };
 
-use close::After;
+use line::Line;
 
-/// How long the platform may take for its first frame.
-const HELLO_LIMIT: Duration = Duration::from_secs(15);
-/// The longest pause between two heartbeats that is believed.
-const LONGEST_BEAT: Duration = Duration::from_secs(600);
-/// A session whose address cannot be reached so often is given up.
-const MAX_DIALS: u32 = 3;
-/// What is done at once beside reading; a further interaction is answered by a message.
-const MAX_BESIDE: usize = 64;
 /// The kind of what cannot be read.
 pub const UNREADABLE: &str = "unreadable frame";
 
 /// An event, and how far its session is read with it.
 #[derive(Debug)]
 pub struct Frame {
+    /// The connection over which it came.
+    pub shard: u16,
     /// Its kind, by the platform's name.
     pub kind: String,
     /// What it says.
@@ -71,22 +63,81 @@ pub async fn introduce(shared: &Shared) -> Result<Snowflake, AdapterError> {
             Err(error) => error,
         };
         let pause = backoff.pause(rand::random());
-        sleep(failed(shared, &error, pause)?).await;
+        let pause = failed(&error, pause)?;
+        shared.report(Connection::Down(error.to_string()));
+        sleep(pause).await;
     }
 }
 
-/// Reports a failed call, and says how long to wait.
+/// One of the connections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shard {
+    /// Which, from 0.
+    pub index: u16,
+    /// Of how many.
+    pub count: u16,
+}
+
+/// How many connections there are, and how many of them may begin a session at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Plan {
+    /// Connections.
+    pub count: u16,
+    /// Sessions at once.
+    pub at_once: u16,
+}
+
+/// Finds out how many connections there are to be, for as long as it takes.
+///
+/// # Errors
+/// If the platform does not take the token.
+pub async fn plan(shared: &Shared) -> Result<Plan, AdapterError> {
+    if shared.settings.shards == Shards::Count(1) {
+        let (count, at_once) = (1, 1);
+        return Ok(Plan { count, at_once });
+    }
+    let mut backoff = Backoff::new(shared.settings.reconnect);
+    loop {
+        let limit = shared.settings.call_timeout;
+        let error = match shared.calls()?.get(Call::Gateway, limit).await {
+            Ok(answer) => return planned(&answer, shared.settings.shards),
+            Err(error) => error,
+        };
+        let pause = failed(&error, backoff.pause(rand::random()))?;
+        shared.report(Connection::Down(error.to_string()));
+        sleep(pause).await;
+    }
+}
+
+/// What the platform says of connections (Gateway, Get Gateway Bot).
+fn planned(answer: &Value, wanted: Shards) -> Result<Plan, AdapterError> {
+    let number = |value: &Value| value.as_u64().and_then(|number| u16::try_from(number).ok());
+    let count = match wanted {
+        Shards::Count(count) => count,
+        Shards::Auto => number(&answer["shards"]).unwrap_or(1).max(1),
+    };
+    if count > MAX_SHARDS {
+        return Err(AdapterError::Config(format!(
+            "the platform wants {count} connections for this bot; this gateway makes at most {MAX_SHARDS}"
+        )));
+    }
+    let at_once = number(&answer["session_start_limit"]["max_concurrency"]);
+    Ok(Plan {
+        count,
+        at_once: at_once.unwrap_or(1).clamp(1, MAX_SHARDS),
+    })
+}
+
+/// How long to wait after a failed call.
 ///
 /// # Errors
 /// If no waiting helps.
-fn failed(shared: &Shared, error: &CallError, pause: Duration) -> Result<Duration, AdapterError> {
-    let pause = match error.trouble() {
-        Some(Trouble::Token) => return Err(close::token_refused()),
-        Some(Trouble::Flood(after, _)) => after.max(pause),
-        _ => pause,
-    };
-    shared.report(Connection::Down(error.to_string()));
-    Ok(pause)
+fn failed(error: &CallError, pause: Duration) -> Result<Duration, AdapterError> {
+    match error.trouble() {
+        Some(Trouble::Token) => Err(close::token_refused()),
+        Some(Trouble::Flood(after, _)) => Ok(after.max(pause)),
+        _ => Ok(pause),
+    }
 }
 
 /// Receives until `stop`, or until nobody takes events any more.
@@ -96,331 +147,43 @@ fn failed(shared: &Shared, error: &CallError, pause: Duration) -> Result<Duratio
 pub async fn run(
     shared: &Arc<Shared>,
     frames: mpsc::Sender<Frame>,
-    resume: Option<Session>,
+    position: &Position,
+    plan: Plan,
     stop: &Stop,
 ) -> Result<(), AdapterError> {
-    let mut line = Line {
-        shared,
-        frames,
-        session: resume,
-        backoff: Backoff::new(shared.settings.reconnect),
-        begun: None,
-        dials: 0,
-        beside: JoinSet::new(),
-    };
+    let gates: Vec<Mutex<Option<Instant>>> = (0..plan.at_once).map(|_| Mutex::default()).collect();
+    let lines = (0..plan.count)
+        .zip(gates.iter().cycle())
+        .map(|(index, gate)| {
+            let count = plan.count;
+            let resume = position.session(index);
+            let mut line = Line::new(shared, Shard { index, count }, frames.clone(), resume, gate);
+            async move { line.keep().await }
+        });
+    let lines = try_join_all(lines);
+    // The intake ends when the last of them does.
+    drop(frames);
     tokio::select! {
         biased;
-        // The connection breaks without a word, so that the platform keeps the session for the next start.
+        // The connections break without a word, so that the platform keeps the sessions for the next start.
         () = stop.stopped() => Ok(()),
-        ended = line.keep() => ended,
+        ended = lines => ended.map(|_| ()),
     }
 }
 
-struct Line<'a> {
-    shared: &'a Arc<Shared>,
-    frames: mpsc::Sender<Frame>,
-    /// The session, and how far it was read.
-    session: Option<Session>,
-    backoff: Backoff,
-    /// When a session was begun last.
-    begun: Option<Instant>,
-    /// How often the session's address was not reached.
-    dials: u32,
-    /// What is done beside reading: first signs, the menu.
-    beside: JoinSet<()>,
-}
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
 
-/// What an item of the connection asks for.
-enum Step {
-    /// To be handed in.
-    Hand(Frame),
-    /// A heartbeat, now.
-    Beat,
-    /// Nothing: the last heartbeat was heard.
-    Alive,
-    /// Another connection, or none.
-    End(After, String),
-}
+    use super::*;
 
-impl Line<'_> {
-    async fn keep(&mut self) -> Result<(), AdapterError> {
-        loop {
-            let (after, why) = match self.connect().await {
-                Ok(mut socket) => self.attend(&mut socket).await,
-                Err(Some(end)) => end,
-                Err(None) => continue,
-            };
-            match after {
-                After::Resume => {}
-                After::Anew => self.session = None,
-                After::Never(error) => return Err(error),
-                After::Stopping => return Ok(()),
-            }
-            self.shared.report(Connection::Down(why));
-            sleep(self.backoff.pause(rand::random())).await;
-        }
+    #[test]
+    fn the_platform_says_how_many_connections_there_are_unless_somebody_else_does() {
+        let answer = json!({ "shards": 4, "session_start_limit": { "max_concurrency": 2 } });
+        let plan = |count, at_once| Ok(Plan { count, at_once });
+        assert_eq!(planned(&answer, Shards::Auto), plan(4, 2));
+        assert_eq!(planned(&answer, Shards::Count(2)), plan(2, 2));
+        assert_eq!(planned(&json!({}), Shards::Auto), plan(1, 1));
+        assert!(planned(&json!({ "shards": 1_000 }), Shards::Auto).is_err());
     }
-
-    /// A connection, to the session's address or to the one that the platform names. `Err(None)` is to be repeated
-    /// at once.
-    async fn connect(&mut self) -> Result<Socket, Option<(After, String)>> {
-        let url = match &self.session {
-            Some(session) => session.url.clone(),
-            None => self.ask().await?,
-        };
-        let encrypted = self.shared.settings.api_url.starts_with("https:");
-        match Socket::dial(&url, encrypted).await {
-            Ok(socket) => {
-                self.dials = 0;
-                Ok(socket)
-            }
-            Err(why) => {
-                self.dials += 1;
-                let is_lost = self.dials >= MAX_DIALS && self.session.is_some();
-                let after = if is_lost { After::Anew } else { After::Resume };
-                Err(Some((after, why)))
-            }
-        }
-    }
-
-    /// Where a new session is begun, once it may be.
-    async fn ask(&mut self) -> Result<String, Option<(After, String)>> {
-        let pause = self.shared.settings.identify_pause;
-        if let Some(begun) = self.begun {
-            sleep_until(begun + pause).await;
-        }
-        let limit = self.shared.settings.call_timeout;
-        let calls = self.shared.calls();
-        let answer = match calls {
-            Ok(api) => api.get(Call::Gateway, limit).await,
-            Err(error) => return Err(Some((After::Never(error), String::new()))),
-        };
-        let answer = match answer {
-            Ok(answer) => answer,
-            Err(error) => {
-                let pause = self.backoff.pause(rand::random());
-                return Err(match failed(self.shared, &error, pause) {
-                    Ok(pause) => {
-                        sleep(pause).await;
-                        None
-                    }
-                    Err(error) => Some((After::Never(error), String::new())),
-                });
-            }
-        };
-        let left = &answer["session_start_limit"];
-        if left["remaining"] == 0 {
-            // One session more than allowed, and the platform takes the token away.
-            let after = Duration::from_millis(left["reset_after"].as_u64().unwrap_or(60_000));
-            let why = format!(
-                "no session may be begun for {after:?}: the platform's daily limit is used up"
-            );
-            self.shared.report(Connection::Down(why));
-            sleep(after).await;
-            return Err(None);
-        }
-        let url = answer["url"].as_str().map(str::to_owned);
-        url.ok_or_else(|| {
-            Some((
-                After::Resume,
-                "the platform names no address for events".into(),
-            ))
-        })
-    }
-
-    /// Serves a connection until it ends.
-    async fn attend(&mut self, socket: &mut Socket) -> (After, String) {
-        let hello = match timeout(HELLO_LIMIT, socket.next()).await {
-            Ok(Item::Frame(frame)) if opcode(&frame) == Some(Opcode::Hello) => frame,
-            Ok(Item::End(code, why)) => return close::read(code, &why),
-            _ => return (After::Resume, "the platform does not greet".into()),
-        };
-        let beat = hello["d"]["heartbeat_interval"].as_u64().unwrap_or(0);
-        let beat = Duration::from_millis(beat).min(LONGEST_BEAT);
-        if beat.is_zero() {
-            return (After::Resume, "the platform names no heartbeat".into());
-        }
-        let first = match &self.session {
-            Some(session) => self.resume(session),
-            None => {
-                self.begun = Some(Instant::now());
-                self.identify()
-            }
-        };
-        if let Err(why) = socket.send(&first).await {
-            return (After::Resume, why);
-        }
-        self.read(socket, beat).await
-    }
-
-    async fn read(&mut self, socket: &mut Socket, beat: Duration) -> (After, String) {
-        let frames = self.frames.clone();
-        let mut next = Instant::now() + beat.mul_f64(rand::random());
-        let mut alive = true;
-        let mut place = None;
-        loop {
-            tokio::select! {
-                biased;
-                () = sleep_until(next) => {
-                    // What is not read because the gateway is busy is no silence.
-                    if !alive && place.is_some() {
-                        return (After::Resume, "no sign of life".into());
-                    }
-                    alive = false;
-                    next = Instant::now() + beat;
-                    if let Err(why) = self.beat(socket).await {
-                        return (After::Resume, why);
-                    }
-                }
-                reserved = frames.reserve(), if place.is_none() => match reserved {
-                    Ok(reserved) => {
-                        place = Some(reserved);
-                        alive = true;
-                    }
-                    Err(_) => return (After::Stopping, String::new()),
-                },
-                item = socket.next(), if place.is_some() => match self.step(item) {
-                    Step::Hand(frame) => {
-                        if let Some(place) = place.take() {
-                            place.send(frame);
-                        }
-                    }
-                    Step::Beat => {
-                        if let Err(why) = self.beat(socket).await {
-                            return (After::Resume, why);
-                        }
-                    }
-                    Step::Alive => {
-                        alive = true;
-                        self.backoff.reset();
-                    }
-                    Step::End(after, why) => return (after, why),
-                },
-            }
-        }
-    }
-
-    /// What an item of the connection asks for.
-    fn step(&mut self, item: Item) -> Step {
-        let frame = match item {
-            Item::Frame(frame) => frame,
-            Item::Unreadable => return Step::Hand(self.unreadable()),
-            Item::End(code, why) => {
-                let (after, why) = close::read(code, &why);
-                return Step::End(after, why);
-            }
-        };
-        match opcode(&frame) {
-            Some(Opcode::Dispatch) => Step::Hand(self.event(frame)),
-            Some(Opcode::HeartbeatAck) => Step::Alive,
-            Some(Opcode::Heartbeat) => Step::Beat,
-            Some(Opcode::Reconnect) => Step::End(
-                After::Resume,
-                "the platform asks for a new connection".into(),
-            ),
-            Some(Opcode::InvalidSession) => {
-                let goes_on = frame["d"] == true;
-                let after = if goes_on { After::Resume } else { After::Anew };
-                Step::End(after, "the session is over".into())
-            }
-            _ => Step::Hand(self.unreadable()),
-        }
-    }
-
-    /// An event came.
-    fn event(&mut self, mut frame: Value) -> Frame {
-        let kind = frame["t"].as_str().unwrap_or(UNREADABLE).to_owned();
-        let sequence = frame["s"].as_u64();
-        let data = frame["d"].take();
-        if kind == "READY" {
-            let text = |field: &str| data[field].as_str().map(str::to_owned);
-            self.session = text("session_id")
-                .zip(text("resume_gateway_url"))
-                .map(|(id, url)| Session {
-                    id,
-                    url,
-                    sequence: 0,
-                });
-        }
-        self.answer(&kind, &data);
-        if let Some((session, sequence)) = self.session.as_mut().zip(sequence) {
-            session.sequence = sequence;
-        }
-        if matches!(kind.as_str(), "READY" | "RESUMED") {
-            self.shared.report(Connection::Up);
-        }
-        Frame {
-            kind,
-            data,
-            session: self.session.clone(),
-        }
-    }
-
-    /// Begins what an event asks for that cannot wait until it is handed in.
-    fn answer(&mut self, kind: &str, data: &Value) {
-        while self.beside.try_join_next().is_some() {}
-        if self.beside.len() >= MAX_BESIDE {
-            return;
-        }
-        match kind {
-            INTERACTION => {
-                if let Some(sign) = interaction::acknowledge(self.shared, data) {
-                    self.beside.spawn(sign);
-                }
-            }
-            "READY" => {
-                if let Some(application) = id(&data["application"]["id"]) {
-                    self.beside
-                        .spawn(menu::offer(Arc::clone(self.shared), application));
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn unreadable(&self) -> Frame {
-        Frame {
-            kind: UNREADABLE.to_owned(),
-            data: Value::Null,
-            session: self.session.clone(),
-        }
-    }
-
-    async fn beat(&self, socket: &mut Socket) -> Result<(), String> {
-        let session = self.session.as_ref();
-        let accepted = session.and_then(|session| self.shared.accepted_of(session));
-        let beat = json!({ "op": u8::from(Opcode::Heartbeat), "d": accepted });
-        socket.send(&beat).await
-    }
-
-    fn resume(&self, session: &Session) -> Value {
-        json!({ "op": u8::from(Opcode::Resume), "d": {
-            "token": self.token(), "session_id": session.id, "seq": session.sequence,
-        }})
-    }
-
-    fn identify(&self) -> Value {
-        let mut intents = GatewayIntents::GUILDS
-            | GatewayIntents::GUILD_MESSAGES
-            | GatewayIntents::DIRECT_MESSAGES;
-        intents.set(
-            GatewayIntents::MESSAGE_CONTENT,
-            self.shared.settings.message_content,
-        );
-        intents.set(GatewayIntents::GUILD_MEMBERS, self.shared.settings.members);
-        json!({ "op": u8::from(Opcode::Identify), "d": {
-            "token": self.token(), "intents": intents.bits(),
-            "properties": { "os": std::env::consts::OS, "browser": "weirgate", "device": "weirgate" },
-        }})
-    }
-
-    fn token(&self) -> &str {
-        let token = self.shared.settings.token.as_ref();
-        token.map_or("", |token| token.expose())
-    }
-}
-
-fn opcode(frame: &Value) -> Option<Opcode> {
-    let code = u8::try_from(frame["op"].as_u64()?).ok()?;
-    Some(Opcode::from(code))
 }

@@ -35,7 +35,7 @@ pub fn read(code: Option<u16>, why: &str) -> (After, String) {
             never("the platform does not know an intent that was asked for (close code 4013)")
         }
         codes::SHARDING_REQUIRED | codes::INVALID_SHARD => never(
-            "the platform wants several connections for a bot in more than 2,500 servers (close codes 4010, 4011)",
+            "the platform wants more connections for a bot in so many servers (close codes 4010, 4011): set shards: auto",
         ),
         // INVALID_API_VERSION
         4012 => never("the platform has given up this version of its protocol (close code 4012)"),
