@@ -1,6 +1,6 @@
 //! Events: sessions that break, are resumed and begun anew, and what is missed between them.
 
-use weirgate_testkit::discord::Fault;
+use weirgate_testkit::discord::{Fault, OTHER_CHANNEL};
 
 use super::*;
 
@@ -271,6 +271,78 @@ async fn trouble_with_the_platform_at_the_start_is_outlasted() {
     }
     let rig = Rig::run(fake, RecordingIngress::new());
     rig.is_up().await;
+    rig.say("hi");
+    assert_eq!(rig.heard().await.own_text(), "hi");
+    rig.ended().await;
+}
+
+#[tokio::test]
+async fn each_of_several_connections_resumes_for_itself() {
+    let fake = FakeDiscord::start(TOKEN).await;
+    fake.divide(2);
+    let pause = Duration::from_millis(200);
+    let settings = Settings {
+        identify_pause: pause,
+        ..settings(&fake)
+    };
+    let rig = Rig::run_with(fake, RecordingIngress::new(), settings);
+    rig.is_up().await;
+    assert_eq!(rig.fake.sessions_of_each(), [(1, 0), (1, 0)]);
+    assert!(rig.fake.least_pause() >= Some(pause));
+    for (channel, word) in [(CHANNEL, "first"), (OTHER_CHANNEL, "second")] {
+        rig.fake.say(channel, 7, word, &Value::Null);
+        let heard = rig.heard().await;
+        assert_eq!(
+            (heard.conversation, heard.own_text().as_str()),
+            (place(channel, None), word)
+        );
+    }
+    rig.fake.close_one(1, 4_000);
+    let half =
+        |state: &Connection| matches!(state, Connection::Degraded(why) if why.contains("2 of 2"));
+    assert!(rig.ingress.connection_is(LIMIT, half).await.is_some());
+    rig.is_up().await;
+    let (fake, ingress) = rig.ended().await;
+    fake.say(OTHER_CHANNEL, 7, "meanwhile", &Value::Null);
+    let rig = Rig::run(fake, ingress);
+    assert_eq!(rig.heard().await.own_text(), "meanwhile");
+    rig.is_up().await;
+    assert_eq!(rig.fake.sessions_of_each(), [(1, 1), (1, 2)]);
+    // Sessions of their own that are over: what was said is fetched for each.
+    let (fake, ingress) = rig.ended().await;
+    fake.forget_session();
+    for (channel, word) in [(CHANNEL, "one"), (OTHER_CHANNEL, "two")] {
+        fake.say(channel, 7, word, &Value::Null);
+    }
+    let rig = Rig::run(fake, ingress);
+    let mut heard = vec![rig.heard().await.own_text(), rig.heard().await.own_text()];
+    heard.sort();
+    assert_eq!(heard, ["one", "two"]);
+    rig.ended().await;
+}
+
+#[tokio::test]
+async fn too_few_connections_end_the_account_with_the_remedy() {
+    let fake = FakeDiscord::start(TOKEN).await;
+    fake.divide(2);
+    let settings = Settings {
+        shards: weirgate_discord::settings::Shards::Count(1),
+        ..settings(&fake)
+    };
+    let why = Rig::run_with(fake, RecordingIngress::new(), settings)
+        .failed()
+        .await;
+    assert!(why.contains("shards: auto"), "{why}");
+}
+
+#[tokio::test]
+async fn a_session_that_is_never_resumed_is_given_up() {
+    let rig = Rig::start().await;
+    rig.fake.refuse_resumes(4_000);
+    rig.fake.close(4_000);
+    rig.is_down().await;
+    rig.is_up().await;
+    assert_eq!(rig.fake.sessions(), (2, 0));
     rig.say("hi");
     assert_eq!(rig.heard().await.own_text(), "hi");
     rig.ended().await;

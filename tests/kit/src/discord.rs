@@ -33,6 +33,10 @@ pub use text::visible;
 pub const BOT: u64 = 10_001;
 /// A server in which the bot is.
 pub const SERVER: u64 = 50;
+/// Another one, which belongs to the second of two connections.
+pub const OTHER_SERVER: u64 = (1 << 22) + 51;
+/// A channel of that one.
+pub const OTHER_CHANNEL: u64 = 200;
 /// A channel of it.
 pub const CHANNEL: u64 = 100;
 /// A thread of that channel, which is open.
@@ -77,7 +81,10 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct State {
-    session: session::Sessions,
+    /// The connections that the bot has to make; no entry is one.
+    lines: Vec<session::Sessions>,
+    /// When sessions were begun.
+    begun: Vec<std::time::Instant>,
     channels: HashMap<u64, Value>,
     /// What people and the bot said, in order.
     history: Vec<Value>,
@@ -98,6 +105,7 @@ struct State {
     no_content: bool,
     /// Heartbeats get no answer.
     silent: bool,
+    no_resume: Option<u16>,
     sessions_left: Option<u64>,
     violations: Vec<String>,
 }
@@ -112,6 +120,7 @@ impl FakeDiscord {
         state.channels.insert(CHANNEL, channel);
         state.thread(THREAD);
         state.files = files::Files::at(format!("http://{address}"));
+        state.divide(1);
         let shared = Arc::new(Shared {
             address,
             token: token.to_owned(),
@@ -144,6 +153,37 @@ impl FakeDiscord {
         self.shared.state.lock().files.expire();
     }
 
+    /// The platform wants so many connections, of which so many may begin a session at once; there is a second server.
+    pub fn divide(&self, count: usize) {
+        self.change(|state| state.divide(count));
+    }
+
+    /// Every attempt to resume a session ends with this close code.
+    pub fn refuse_resumes(&self, code: u16) {
+        self.change(|state| state.no_resume = Some(code));
+    }
+
+    /// Ends one of the connections with a close code.
+    pub fn close_one(&self, shard: usize, code: u16) {
+        self.change(|state| state.lines[shard].close(code));
+    }
+
+    /// How many sessions each connection began, and how many it resumed.
+    #[must_use]
+    pub fn sessions_of_each(&self) -> Vec<(usize, usize)> {
+        let state = self.shared.state.lock();
+        let lines = state.lines.iter();
+        lines.map(|line| (line.begun, line.resumed)).collect()
+    }
+
+    /// The least time between the beginnings of two sessions.
+    #[must_use]
+    pub fn least_pause(&self) -> Option<Duration> {
+        let state = self.shared.state.lock();
+        let pauses = state.begun.windows(2).map(|two| two[1] - two[0]);
+        pauses.min()
+    }
+
     /// Lets clients in, or cuts all connections and takes no more.
     pub fn reachable(&self, reachable: bool) {
         self.shared.open.send_replace(reachable);
@@ -162,7 +202,7 @@ impl FakeDiscord {
         let id = self.change(|state| {
             let message = state.message(channel, user, text, changes);
             let id = message["id"].as_str().and_then(|id| id.parse().ok());
-            state.session.push("MESSAGE_CREATE", message, Some(user));
+            state.push("MESSAGE_CREATE", message, Some(user));
             id
         });
         id.unwrap_or_default()
@@ -170,17 +210,17 @@ impl FakeDiscord {
 
     /// An event as it is.
     pub fn event(&self, kind: &str, data: Value) {
-        self.change(|state| state.session.push(kind, data, None));
+        self.change(|state| state.push(kind, data, None));
     }
 
     /// A frame exactly as it is, a binary one if it is no text.
     pub fn raw(&self, frame: &[u8]) {
-        self.change(|state| state.session.raw(frame.to_vec()));
+        self.change(|state| state.lines[0].raw(frame.to_vec()));
     }
 
     /// Delivers the newest message of a person again.
     pub fn repeat(&self, user: u64) {
-        self.change(|state| state.session.repeat(user));
+        self.change(|state| state.lines[0].repeat(user));
     }
 
     /// Another thread is open from now on, of which nobody was told.
@@ -190,12 +230,12 @@ impl FakeDiscord {
 
     /// Ends the connection with a close code.
     pub fn close(&self, code: u16) {
-        self.change(|state| state.session.close(code));
+        self.close_one(0, code);
     }
 
     /// The session is over: it cannot be resumed, and what happens is told to nobody until the next one.
     pub fn forget_session(&self) {
-        self.change(|state| state.session.forget());
+        self.change(|state| state.lines.iter_mut().for_each(session::Sessions::forget));
     }
 
     /// The bot may not read messages that do not name it.
@@ -216,18 +256,19 @@ impl FakeDiscord {
     /// How many sessions were begun, and how many resumed.
     #[must_use]
     pub fn sessions(&self) -> (usize, usize) {
-        let state = self.shared.state.lock();
-        (state.session.begun, state.session.resumed)
+        let each = self.sessions_of_each();
+        let sum = |(one, other): (usize, usize), (begun, resumed)| (one + begun, other + resumed);
+        each.into_iter().fold((0, 0), sum)
     }
 
     /// Waits until so many messages of a person lie before the position that the bot tells; how many do.
     pub async fn acknowledged(&self, user: u64, wanted: usize, limit: Duration) -> usize {
         let enough = |state: &mut State| {
-            let count = state.session.acknowledged(user);
+            let count = state.lines[0].acknowledged(user);
             (count >= wanted).then_some(count)
         };
         let found = self.wait(limit, enough).await;
-        found.unwrap_or_else(|| self.shared.state.lock().session.acknowledged(user))
+        found.unwrap_or_else(|| self.shared.state.lock().lines[0].acknowledged(user))
     }
 
     /// The next message that the bot sent and no test has read; `None` if none comes in time.
@@ -336,6 +377,32 @@ pub fn direct(user: u64) -> u64 {
 }
 
 impl State {
+    fn divide(&mut self, count: usize) {
+        let line = |shard| session::Sessions {
+            shard,
+            ..session::Sessions::default()
+        };
+        self.lines = (0..count).map(line).collect();
+        if count > 1 {
+            let server = OTHER_SERVER.to_string();
+            let channel = json!({ "id": OTHER_CHANNEL.to_string(), "type": 0, "guild_id": server });
+            self.channels.insert(OTHER_CHANNEL, channel);
+        }
+    }
+
+    /// The connection over which what happens in a server is told (Gateway, Sharding).
+    fn line_of(&self, server: u64) -> usize {
+        let count = u64::try_from(self.lines.len()).unwrap_or(1);
+        usize::try_from((server >> 22) % count.max(1)).unwrap_or(0)
+    }
+
+    /// Tells an event over its connection.
+    fn push(&mut self, kind: &str, data: Value, user: Option<u64>) {
+        let server = data["guild_id"].as_str().and_then(|id| id.parse().ok());
+        let line = self.line_of(server.unwrap_or(0));
+        self.lines[line].push(kind, data, user);
+    }
+
     fn thread(&mut self, thread: u64) {
         let described = json!({
             "id": thread.to_string(), "type": 11, "guild_id": SERVER.to_string(), "parent_id": CHANNEL.to_string(),
@@ -368,7 +435,11 @@ impl State {
             let person = json!({ "id": channel.to_string(), "type": 1 });
             self.channels.insert(channel, person);
         } else {
-            message["guild_id"] = SERVER.to_string().into();
+            let server = self
+                .channels
+                .get(&channel)
+                .map(|channel| channel["guild_id"].clone());
+            message["guild_id"] = server.unwrap_or_else(|| SERVER.to_string().into());
         }
         for (name, value) in changes.as_object().into_iter().flatten() {
             message[name] = value.clone();

@@ -14,7 +14,7 @@ use axum::{
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use super::{BOT, SERVER, Shared, State, interact};
+use super::{BOT, OTHER_SERVER, SERVER, Shared, State, interact};
 
 /// Between two heartbeats, in milliseconds.
 const BEAT: u64 = 500;
@@ -54,12 +54,13 @@ async fn serve(shared: &Shared, mut socket: WebSocket) {
         return;
     }
     let mut changed = shared.changed.subscribe();
-    let Ok(Some(mut place)) = timeout(IDENTIFY_LIMIT, first(shared, &mut socket)).await else {
+    let Ok(Some((line, mut place))) = timeout(IDENTIFY_LIMIT, first(shared, &mut socket)).await
+    else {
         return;
     };
     loop {
         loop {
-            let item = shared.state.lock().session.at(place);
+            let item = shared.state.lock().lines[line].at(place);
             let Some(frame) = item else { break };
             place += 1;
             let message = match String::from_utf8(frame) {
@@ -70,7 +71,7 @@ async fn serve(shared: &Shared, mut socket: WebSocket) {
                 return;
             }
         }
-        let code = shared.state.lock().session.take_close();
+        let code = shared.state.lock().lines[line].take_close();
         if let Some(code) = code {
             return close(&mut socket, code).await;
         }
@@ -78,7 +79,7 @@ async fn serve(shared: &Shared, mut socket: WebSocket) {
             _ = changed.changed() => {}
             frame = next(shared, &mut socket) => match frame {
                 Some(frame) => {
-                    let answer = heard(&mut shared.state.lock(), &frame);
+                    let answer = heard(&mut shared.state.lock(), line, &frame);
                     shared.changed();
                     if let Some(answer) = answer && send(&mut socket, &answer).await.is_err() {
                         return;
@@ -90,8 +91,8 @@ async fn serve(shared: &Shared, mut socket: WebSocket) {
     }
 }
 
-/// The bot begins a session or resumes one. Gives the place of the next event.
-async fn first(shared: &Shared, socket: &mut WebSocket) -> Option<usize> {
+/// The bot begins a session or resumes one. Gives the connection, and the place of its next event.
+async fn first(shared: &Shared, socket: &mut WebSocket) -> Option<(usize, usize)> {
     loop {
         let frame = next(shared, socket).await?;
         let begun = match frame["op"].as_u64() {
@@ -119,7 +120,7 @@ async fn first(shared: &Shared, socket: &mut WebSocket) -> Option<usize> {
     }
 }
 
-fn identify(shared: &Shared, data: &Value) -> Result<Option<usize>, u16> {
+fn identify(shared: &Shared, data: &Value) -> Result<Option<(usize, usize)>, u16> {
     let mut state = shared.state.lock();
     if data["token"] != shared.token {
         return Err(4_004);
@@ -139,54 +140,83 @@ fn identify(shared: &Shared, data: &Value) -> Result<Option<usize>, u16> {
     {
         return Err(4_014);
     }
-    let place = state.session.begin();
-    let name = state.session.name();
+    let given = |index: usize| {
+        data["shard"][index]
+            .as_u64()
+            .and_then(|n| usize::try_from(n).ok())
+    };
+    let (line, count) = (given(0).unwrap_or(0), given(1).unwrap_or(1));
+    if count != state.lines.len() || line >= count {
+        // Sharding required, or an invalid shard.
+        return Err(if count < state.lines.len() {
+            4_011
+        } else {
+            4_010
+        });
+    }
+    state.begun.push(std::time::Instant::now());
+    let place = state.lines[line].begin();
+    let name = state.lines[line].name();
+    let servers: Vec<u64> = [SERVER, OTHER_SERVER]
+        .into_iter()
+        .filter(|server| *server == SERVER || state.lines.len() > 1)
+        .filter(|server| state.line_of(*server) == line)
+        .collect();
+    let unavailable = |server: &u64| json!({ "id": server.to_string(), "unavailable": true });
+    let unavailable: Vec<Value> = servers.iter().map(unavailable).collect();
     let ready = json!({
         "v": 10, "user": { "id": BOT.to_string(), "username": "weir", "bot": true }, "session_id": name,
         "resume_gateway_url": format!("ws://{}/gateway", shared.address),
-        "guilds": [{ "id": SERVER.to_string(), "unavailable": true }], "application": { "id": interact::APPLICATION.to_string(), "flags": 0 },
+        "guilds": unavailable, "shard": [line, count], "application": { "id": interact::APPLICATION.to_string(), "flags": 0 },
     });
-    state.session.push("READY", ready, None);
-    let of = |kinds: &[u64]| {
-        let channels = state.channels.values();
-        let of = channels.filter(|channel| {
-            channel["type"]
-                .as_u64()
-                .is_some_and(|kind| kinds.contains(&kind))
-        });
-        of.cloned().collect::<Vec<_>>()
-    };
-    let (channels, threads) = (of(&[0]), of(&[11]));
-    let mut server = state.described();
-    server["channels"] = channels.into();
-    server["threads"] = threads.into();
-    state.session.push("GUILD_CREATE", server, None);
-    Ok(Some(place))
+    state.lines[line].push("READY", ready, None);
+    for server in servers {
+        let of = |kind: u64| -> Vec<Value> {
+            let channels = state.channels.values();
+            let here = channels.filter(|channel| channel["guild_id"] == server.to_string());
+            here.filter(|channel| channel["type"] == kind)
+                .cloned()
+                .collect()
+        };
+        let (channels, threads) = (of(0), of(11));
+        let mut described = state.described();
+        described["id"] = server.to_string().into();
+        described["channels"] = channels.into();
+        described["threads"] = threads.into();
+        state.lines[line].push("GUILD_CREATE", described, None);
+    }
+    Ok(Some((line, place)))
 }
 
-fn resume(shared: &Shared, data: &Value) -> Result<Option<usize>, u16> {
+fn resume(shared: &Shared, data: &Value) -> Result<Option<(usize, usize)>, u16> {
     let mut state = shared.state.lock();
     if data["token"] != shared.token {
         return Err(4_004);
     }
+    if let Some(code) = state.no_resume {
+        return Err(code);
+    }
     let (Some(name), Some(sequence)) = (data["session_id"].as_str(), data["seq"].as_u64()) else {
         return Err(4_002);
     };
-    let place = state.session.resume(name, sequence);
+    let Some(line) = state.lines.iter().position(|line| line.name() == name) else {
+        return Ok(None);
+    };
+    let place = state.lines[line].resume(name, sequence);
     if place.is_some() {
-        state.session.push("RESUMED", json!({}), None);
+        state.lines[line].push("RESUMED", json!({}), None);
     }
-    Ok(place)
+    Ok(place.map(|place| (line, place)))
 }
 
 /// A frame of a bot that is known. Gives what it is answered.
-fn heard(state: &mut State, frame: &Value) -> Option<Value> {
+fn heard(state: &mut State, line: usize, frame: &Value) -> Option<Value> {
     match (frame["op"].as_u64(), &frame["d"]) {
         (Some(1), Value::Null) => {}
         (Some(1), sequence) => {
             let is_known = sequence
                 .as_u64()
-                .is_some_and(|number| state.session.heard(number));
+                .is_some_and(|number| state.lines[line].heard(number));
             if !is_known {
                 state.violations.push(format!("a heartbeat for {sequence}"));
             }

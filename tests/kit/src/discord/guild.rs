@@ -135,7 +135,7 @@ impl FakeDiscord {
             if was {
                 let mut changed = state.member(user).unwrap_or_default();
                 changed["guild_id"] = SERVER.to_string().into();
-                state.session.push("GUILD_MEMBER_UPDATE", changed, None);
+                state.push("GUILD_MEMBER_UPDATE", changed, None);
             }
         });
     }

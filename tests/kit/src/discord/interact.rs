@@ -153,7 +153,7 @@ impl FakeDiscord {
                 over: false,
             };
             state.interactions.known.insert(id, interaction);
-            state.session.push("INTERACTION_CREATE", event, Some(user));
+            state.push("INTERACTION_CREATE", event, Some(user));
             id
         })
     }
@@ -292,7 +292,7 @@ impl State {
         let message = self.message(channel, BOT, &text, &own);
         let number = message["id"].as_str().and_then(|id| id.parse().ok());
         let number = number.unwrap_or_default();
-        self.session.push("MESSAGE_CREATE", message, None);
+        self.push("MESSAGE_CREATE", message, None);
         self.sent.push(Message {
             id: number,
             channel,

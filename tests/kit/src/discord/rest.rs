@@ -241,7 +241,7 @@ impl State {
                     "max_concurrency": 1,
                 });
                 let url = format!("ws://{}/gateway", shared.address);
-                Ok(json!({ "url": url, "shards": 1, "session_start_limit": limit }))
+                Ok(json!({ "url": url, "shards": self.lines.len(), "session_start_limit": limit }))
             }
             Some(Call::Channel(channel)) => self.channel(channel).cloned(),
             Some(Call::Message(channel, message)) => {
@@ -297,7 +297,7 @@ impl State {
         let own = json!({ "author": { "id": BOT.to_string(), "username": "weir", "bot": true } });
         let message = self.message(channel, BOT, &text, &own);
         let id = message["id"].as_str().and_then(|id| id.parse().ok());
-        self.session.push("MESSAGE_CREATE", message.clone(), None);
+        self.push("MESSAGE_CREATE", message.clone(), None);
         self.sent.push(Message {
             id: id.unwrap_or_default(),
             channel,

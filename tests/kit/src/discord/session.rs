@@ -1,10 +1,10 @@
-//! The bot's session.
+//! The session of one of the bot's connections.
 //!
 //! Owns its events and their numbers, which of them the bot says to have, and what a connection is to do.
 
 use serde_json::{Value, json};
 
-/// The sessions of the bot, of which at most one is alive.
+/// The sessions of a connection, of which at most one is alive.
 #[derive(Debug, Default)]
 pub(crate) struct Sessions {
     alive: bool,
@@ -17,6 +17,8 @@ pub(crate) struct Sessions {
     close: Option<u16>,
     pub(crate) begun: usize,
     pub(crate) resumed: usize,
+    /// Which of the bot's connections it is for.
+    pub(crate) shard: usize,
 }
 
 #[derive(Debug)]
@@ -31,7 +33,7 @@ struct Item {
 impl Sessions {
     /// The name of the session.
     pub(crate) fn name(&self) -> String {
-        format!("session-{}", self.begun)
+        format!("session-{}-{}", self.shard, self.begun)
     }
 
     /// A new session. Gives the place of its first event.
