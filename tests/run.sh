@@ -135,10 +135,12 @@ start_engine() {
 ensure_counterparts() {
     local folder="${CARGO_TARGET_DIR:-$PWD/target}/counterparts"
     local list=tests/counterparts/requirements.txt sources=tests/counterparts/sources.txt
-    if cat "$list" "$sources" | cmp -s - "$folder/installed.txt"; then
+    local descriptions=tests/counterparts/descriptions.txt node=tests/counterparts/discord.json
+    local all=("$list" "$sources" "$descriptions" "$node" tests/counterparts/discord_api.py)
+    if cat "${all[@]}" | cmp -s - "$folder/installed.txt"; then
         return
     fi
-    say "installing counterparts (PyPI)"
+    say "installing counterparts (PyPI, npm)"
     mkdir -p "$folder"
     if ! { have python3 && python3 -m venv --clear "$folder/python"; } 2>/dev/null; then
         can_install || fail "Python 3 with venv is missing (Debian: apt-get install python3-venv)"
@@ -150,7 +152,16 @@ ensure_counterparts() {
     rm -rf "$folder/sources"
     "${pip[@]}" download --no-deps --no-binary aiogram --dest "$folder/sources" -r "$sources"
     tar -xzf "$folder"/sources/aiogram-*.tar.gz -O --wildcards '*/.butcher/schema/schema.json' >"$folder/bot_api.json"
-    cat "$list" "$sources" >"$folder/installed.txt"
+    "${pip[@]}" download --no-deps --dest "$folder/sources" -r "$descriptions"
+    "$folder/python/bin/python" tests/counterparts/discord_api.py "$folder/sources" >"$folder/discord_api.json"
+    if ! { have node && have npm; }; then
+        can_install || fail "Node.js with npm is missing (Debian: apt-get install nodejs npm)"
+        install nodejs npm
+    fi
+    mkdir -p "$folder/discord"
+    cp "$node" "$folder/discord/package.json"
+    npm install --prefix "$folder/discord" --ignore-scripts --no-audit --no-fund --silent
+    cat "${all[@]}" >"$folder/installed.txt"
 }
 
 ensure_counterparts

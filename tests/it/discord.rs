@@ -2,6 +2,7 @@
 
 #![cfg(test)]
 
+mod counterpart;
 mod media;
 mod moderation;
 mod receiving;

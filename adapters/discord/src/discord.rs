@@ -12,8 +12,9 @@ use parking_lot::Mutex;
 use tokio::{sync::mpsc, time::timeout};
 use weirgate_sdk::{
     AccountName, Adapter, AdapterError, BotId, Capabilities, Connection, ConversationKey,
-    Downloads, Finding, Indicates, Ingress, Length, LengthUnit, Menu, MessageId, Outgoing,
-    Platform, SendError, Sent, Setup, Stop, Streaming, Timestamp, answer::Render,
+    Downloads, Finding, Indicates, Ingress, Length, LengthUnit, Menu, MessageId, Moderates,
+    Outgoing, Platform, SendError, Sent, Setup, Stop, Streaming, Streams, Timestamp,
+    admins::Admins, answer::Render, patience::Patience,
 };
 
 use crate::{
@@ -213,11 +214,6 @@ impl Shared {
 }
 
 impl Discord {
-    /// What receiving and sending share.
-    pub(crate) fn shared(&self) -> &Shared {
-        &self.shared
-    }
-
     pub(crate) fn new(setup: &Setup, settings: Settings) -> Self {
         Self {
             format: Markdown::new(settings.max_length),

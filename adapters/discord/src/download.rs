@@ -84,7 +84,9 @@ async fn fresh(
     let mut path = address.path_segments().ok_or_else(gone)?.skip(1);
     let mut next = || path.next().and_then(number).ok_or_else(gone);
     let (channel, file) = (next()?, next()?);
-    let told = api.get(Call::Message(Verb::Get, channel, message), limit).await;
+    let told = api
+        .get(Call::Message(Verb::Get, channel, message), limit)
+        .await;
     let told = told.map_err(|error| meaning(&error))?;
     let files = told["attachments"].as_array().into_iter().flatten();
     let mut same = files.filter(|one| id(&one["id"]) == Some(file));

@@ -47,13 +47,15 @@ impl Moderates for Discord {
             Action::Kick { user } => {
                 let user = here.may(user, Permissions::KICK_MEMBERS, true).await?;
                 let call = Call::Member(Verb::Delete, here.id, user);
-                done(shared, call, None).await.map(|_| ())
+                done(shared, call, None).await?;
+                Ok(())
             }
             Action::Ban { user, time: None } => {
                 // Also somebody who went, or never came.
                 let user = here.may(user, Permissions::BAN_MEMBERS, false).await?;
                 let call = Call::Ban(Verb::Put, here.id, user);
-                done(shared, call, Some(json!({}))).await.map(|_| ())
+                done(shared, call, Some(json!({}))).await?;
+                Ok(())
             }
             Action::Unban { user } => {
                 here.has(Permissions::BAN_MEMBERS).await?;
@@ -360,7 +362,7 @@ async fn delete(
 
 /// Looks something up: whatever fails, nothing was done.
 async fn look(shared: &Shared, call: Call<'_>) -> Result<Value, Failed> {
-    match exchange(shared, call, None).await {
+    match done(shared, call, None).await {
         Err(Failed::Other(ModerationError::NotConfirmed(why))) => {
             Err(Failed::Other(ModerationError::Unavailable(why)))
         }
@@ -370,14 +372,9 @@ async fn look(shared: &Shared, call: Call<'_>) -> Result<Value, Failed> {
 
 /// Does something.
 async fn done(shared: &Shared, call: Call<'_>, body: Option<Value>) -> Result<Value, Failed> {
-    exchange(shared, call, body).await
-}
-
-async fn exchange(shared: &Shared, call: Call<'_>, body: Option<Value>) -> Result<Value, Failed> {
-    let other = |error| Failed::Other(error);
     let api = shared
         .api()
-        .map_err(|error| other(ModerationError::Unavailable(error.to_string())))?;
+        .map_err(|error| Failed::Other(ModerationError::Unavailable(error.to_string())))?;
     let limit = shared.settings.call_timeout;
     let answer = match &body {
         Some(body) => api.post(call, body, limit).await,
@@ -385,9 +382,9 @@ async fn exchange(shared: &Shared, call: Call<'_>, body: Option<Value>) -> Resul
     };
     answer.map_err(|error| match error {
         CallError::Refused(refusal) => Failed::Refused(refusal),
-        CallError::Lost(why) => other(ModerationError::NotConfirmed(why)),
+        CallError::Lost(why) => Failed::Other(ModerationError::NotConfirmed(why)),
         CallError::Unreachable(_) | CallError::Paused(..) => {
-            other(ModerationError::Unavailable(error.to_string()))
+            Failed::Other(ModerationError::Unavailable(error.to_string()))
         }
     })
 }

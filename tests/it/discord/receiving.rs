@@ -293,8 +293,8 @@ async fn each_of_several_connections_resumes_for_itself() {
         rig.fake.say(channel, 7, word, &Value::Null);
         let heard = rig.heard().await;
         assert_eq!(
-            (heard.conversation, heard.own_text().as_str()),
-            (place(channel, None), word)
+            (&heard.conversation, heard.own_text().as_str()),
+            (&place(channel, None), word)
         );
     }
     rig.fake.close_one(1, 4_000);

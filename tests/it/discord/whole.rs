@@ -17,7 +17,9 @@ fn account(fake: &FakeDiscord, token: &str) -> Value {
 async fn gateway(fake: &FakeDiscord, changes: Value) -> (FakeModel, Gateway) {
     let model = FakeModel::start().await;
     let accounts = json!({ "main": account(fake, TOKEN) });
-    let mut all = json!({ "platforms": { "discord": { "accounts": accounts } } });
+    // Whole answers, so that the first that is seen of one is all of it.
+    let whole = json!({ "platform_adaptation": { "strategy_by_platform": { "discord": "full" } } });
+    let mut all = json!({ "platforms": { "discord": { "accounts": accounts } }, "output": whole });
     crate::gateway::merge(&mut all, changes);
     let gateway = Gateway::start(&model, all).await;
     // What is said before a session has begun is told to nobody.

@@ -4,6 +4,7 @@
 //! a frame are held to what the platform's documentation says of them, so that it takes nothing that the real one
 //! refuses. Everything ends on drop.
 
+mod fields;
 mod files;
 mod gateway;
 pub mod guild;
@@ -26,6 +27,7 @@ use tokio::{sync::watch, task::JoinHandle};
 
 use crate::server::{bind, serve};
 
+pub use fields::{REQUESTS, Request};
 pub use rest::Fault;
 pub use text::visible;
 
@@ -378,11 +380,7 @@ pub fn direct(user: u64) -> u64 {
 
 impl State {
     fn divide(&mut self, count: usize) {
-        let line = |shard| session::Sessions {
-            shard,
-            ..session::Sessions::default()
-        };
-        self.lines = (0..count).map(line).collect();
+        self.lines = (0..count).map(session::Sessions::of).collect();
         if count > 1 {
             let server = OTHER_SERVER.to_string();
             let channel = json!({ "id": OTHER_CHANNEL.to_string(), "type": 0, "guild_id": server });

@@ -17,7 +17,7 @@ use bytes::Bytes;
 use futures_util::stream;
 use serde_json::{Value, json};
 
-use super::{BOT, Message, Shared, State, guild, interact};
+use super::{BOT, Message, Shared, State, fields, guild, interact};
 
 /// The longest request, in bytes.
 const MAX_REQUEST: usize = 1024 * 1024;
@@ -25,22 +25,6 @@ const MAX_REQUEST: usize = 1024 * 1024;
 const MAX_LENGTH: usize = 2_000;
 /// The longest key of a message, in characters.
 const MAX_NONCE: usize = 25;
-/// Parameters of a new message.
-const PARAMETERS: [&str; 12] = [
-    "content",
-    "nonce",
-    "tts",
-    "embeds",
-    "allowed_mentions",
-    "message_reference",
-    "components",
-    "sticker_ids",
-    "attachments",
-    "flags",
-    "enforce_nonce",
-    "poll",
-];
-
 /// A fault of one call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fault {
@@ -108,6 +92,11 @@ pub(super) async fn answer(
         }
         let name = call.as_ref().map_or("unknown", Call::name).to_owned();
         let fault = state.faults.get_mut(&name).and_then(VecDeque::pop_front);
+        if let Some(unknown) = fields::unknown(&name, &said) {
+            state
+                .violations
+                .push(format!("the field {unknown} of {name}"));
+        }
         state.calls.push((name, said.clone()));
         fault
     };
@@ -319,14 +308,8 @@ impl State {
                 json!({ "message": "Invalid Form Body", "code": 50_035, "errors": errors }),
             )
         };
-        let fields = said
-            .as_object()
-            .ok_or_else(|| invalid("body", "DICT_TYPE_CONVERT"))?;
-        if let Some(unknown) = fields
-            .keys()
-            .find(|name| !PARAMETERS.contains(&name.as_str()))
-        {
-            self.violations.push(format!("the parameter {unknown}"));
+        if !said.is_object() {
+            return Err(invalid("body", "DICT_TYPE_CONVERT"));
         }
         let nonce = said["nonce"].as_str().unwrap_or_default();
         if nonce.chars().count() > MAX_NONCE {

@@ -31,6 +31,14 @@ struct Item {
 }
 
 impl Sessions {
+    /// Those of a connection.
+    pub(super) fn of(shard: usize) -> Self {
+        Self {
+            shard,
+            ..Self::default()
+        }
+    }
+
     /// The name of the session.
     pub(crate) fn name(&self) -> String {
         format!("session-{}-{}", self.shard, self.begun)
