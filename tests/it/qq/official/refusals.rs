@@ -30,7 +30,8 @@ async fn a_lost_answer_is_sent_again_under_its_number_and_seen_once() {
 async fn refusals_have_their_classes() {
     let rig = Rig::start().await;
     let heard = rig.hear(Where::Group, "hi").await;
-    let cases: [(Fault, fn(&SendError) -> bool); 8] = [
+    type Expected = fn(&SendError) -> bool;
+    let cases: [(Fault, Expected); 8] = [
         (Fault::code(400, 40_054_007), |error| {
             *error == SendError::TooLong
         }),
