@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use weirgate_testkit::{
-    model::FakeModel,
+    model::{FakeModel, Script},
     onebot::{FakeOneBot, Options},
 };
 
@@ -86,6 +86,27 @@ async fn a_gateway_that_was_away_answers_what_was_asked_meanwhile_once() {
     assert!(until(asked).await);
     assert_eq!(fake.ask(20_003, "/ping").await, "pong");
     assert_eq!(fake.reply_count(), 3);
+}
+
+#[tokio::test]
+async fn a_very_long_answer_is_forwarded_unless_the_operator_says_no() {
+    let lines: Vec<String> = (0..1_000)
+        .map(|line| format!("line {line} of many"))
+        .collect();
+    for (most, action) in [(10, "send_private_forward_msg"), (0, "send_private_msg")] {
+        let model = FakeModel::start().await;
+        let adaptation = json!({ "fold_by_platform": { "qq": most } });
+        let changes = json!({ "output": { "platform_adaptation": adaptation } });
+        let gateway = Gateway::start(&model, changes).await;
+        let fake = gateway.onebot().await;
+        model.push(Script::answer(&lines.join("\n\n")));
+        fake.send_private(20_001, "all of it").await;
+        let answer = fake.answer().await;
+        assert_eq!(answer.action, action);
+        assert!(answer.text().starts_with("line 0 of many"));
+        let whole = answer.text().contains("line 999 of many");
+        assert_eq!(whole, most > 0);
+    }
 }
 
 #[tokio::test]

@@ -100,9 +100,9 @@ impl Line<'_> {
             };
             let mut pause = self.backoff.pause(rand::random());
             match after {
-                After::Resume => {}
+                After::Resume | After::Token => {}
                 After::Later(least) => pause = pause.max(least),
-                After::Anew | After::Token => self.session = None,
+                After::Anew => self.session = None,
                 After::Never(error) => return Err(error),
                 After::Stopping => return Ok(()),
             }

@@ -43,7 +43,7 @@ pub enum After {
     Later(Duration),
     /// A new session.
     Anew,
-    /// A new session with a new access token.
+    /// The same as [`After::Resume`], with a new access token.
     Token,
     /// Nothing: somebody has to change something.
     Never(AdapterError),

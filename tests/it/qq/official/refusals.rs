@@ -4,6 +4,9 @@ use weirgate_testkit::qq::{Policy, member};
 
 use super::*;
 
+/// Whether an error is of the class that is expected.
+type Expected = fn(&SendError) -> bool;
+
 #[tokio::test]
 async fn a_lost_answer_is_sent_again_under_its_number_and_seen_once() {
     let rig = Rig::start().await;
@@ -30,7 +33,6 @@ async fn a_lost_answer_is_sent_again_under_its_number_and_seen_once() {
 async fn refusals_have_their_classes() {
     let rig = Rig::start().await;
     let heard = rig.hear(Where::Group, "hi").await;
-    type Expected = fn(&SendError) -> bool;
     let cases: [(Fault, Expected); 8] = [
         (Fault::code(400, 40_054_007), |error| {
             *error == SendError::TooLong
