@@ -173,7 +173,8 @@ fn identify(shared: &Shared, data: &Value) -> Result<Option<(usize, usize)>, u16
     for server in servers {
         let of = |kind: u64| -> Vec<Value> {
             let channels = state.channels.values();
-            let here = channels.filter(|channel| channel["guild_id"] == server.to_string());
+            let number = server.to_string();
+            let here = channels.filter(|channel| channel["guild_id"] == number.as_str());
             here.filter(|channel| channel["type"] == kind)
                 .cloned()
                 .collect()

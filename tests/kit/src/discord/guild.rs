@@ -274,7 +274,7 @@ impl State {
 
     fn edit(&mut self, channel: u64, message: u64, said: &Value) -> Result<Value, Refusal> {
         let found = self.find(channel, message)?;
-        if self.history[found]["author"]["id"] != BOT.to_string() {
+        if !is_own(&self.history[found]) {
             return Err(refusal(
                 403,
                 50_005,
@@ -290,7 +290,7 @@ impl State {
 
     fn delete(&mut self, channel: u64, message: u64) -> Result<Value, Refusal> {
         let found = self.find(channel, message)?;
-        let is_own = self.history[found]["author"]["id"] == BOT.to_string();
+        let is_own = is_own(&self.history[found]);
         if !is_own && (channel != CHANNEL || self.may(MANAGE_MESSAGES, None).is_err()) {
             return Err(refusal(403, 50_013, "Missing Permissions"));
         }
@@ -299,4 +299,10 @@ impl State {
         self.read = self.read.min(self.sent.len());
         Ok(Value::Null)
     }
+}
+
+/// Whether the bot said it.
+fn is_own(message: &Value) -> bool {
+    let author = message["author"]["id"].as_str();
+    author.and_then(|id| id.parse().ok()) == Some(BOT)
 }
