@@ -156,6 +156,12 @@ reasons! {
     ModerationFailed = "moderation_failed", Refusal;
     /// It is not known whether the platform did what was asked for a member.
     ModerationUnknown = "moderation_unknown", Failure;
+    /// What somebody answered was settled before, or its time was over.
+    PendingClosed = "pending_closed", Refusal;
+    /// Nobody answered a question in time; what it asked for is not done.
+    PendingExpired = "pending_expired", Drop;
+    /// What is kept of the conversation was deleted, and this with it.
+    ConversationDeleted = "conversation_deleted", Drop;
     /// There is no command of this name.
     UnknownCommand = "unknown_command", Refusal;
     /// The arguments of a command or tool are not valid.

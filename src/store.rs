@@ -6,10 +6,12 @@
 
 pub mod audit;
 pub mod config;
+mod erase;
 pub mod failpoint;
 mod lease;
 mod media;
 mod operate;
+mod pending;
 mod place;
 pub mod postgres;
 pub mod record;
@@ -24,9 +26,14 @@ use async_trait::async_trait;
 use weirgate_sdk::{AccountName, ConversationKey, Cursor, Platform, ThreadId, UserKey};
 
 pub use audit::{Audit, AuditFilter, AuditPage, AuditResult};
+pub use erase::{Erase, Forget};
 pub use lease::{Held, Taken, Wanted};
 pub use media::{MediaChange, MediaQuestion, MediaRow, kind_name};
 pub use operate::{Action, FailedMessage, Operate, Operated, Page, ReplyFilter, StoredReply};
+pub use pending::{
+    Answerer, Pending, PendingFilter, PendingKind, PendingState, PendingStore, Settle,
+    StoredPending,
+};
 pub use place::Place;
 pub use record::{
     Accept, Accepted, Ambient, Begin, Body, Effect, End, EndState, Fate, Finish, History,
@@ -110,6 +117,11 @@ pub enum Write {
     Operate(Box<Operate>, Then<Operated>),
     /// A file of the media store is kept or goes.
     Media(Box<MediaChange>, Then<()>),
+    /// A pending action ends, if it has not; tells the ids of its notices' outbox rows, or nothing if something else
+    /// ended it before.
+    Settle(Box<Settle>, Then<Option<Vec<i64>>>),
+    /// The words of a conversation are taken out of a slice of the journal; tells where the next one begins.
+    Erase(Erase, Then<Option<i64>>),
 }
 
 impl std::fmt::Debug for Write {
@@ -133,6 +145,8 @@ impl Write {
             Self::Ambient(..) => "ambient",
             Self::Operate(..) => "operate",
             Self::Media(..) => "media",
+            Self::Settle(..) => "settle",
+            Self::Erase(..) => "erase",
         }
     }
 }
@@ -165,7 +179,7 @@ pub struct WaitingFilter {
 ///
 /// Reads see everything whose `then` has run. Every read is bounded in rows and in time.
 #[async_trait]
-pub trait Store: Send + Sync {
+pub trait Store: PendingStore + Send + Sync {
     /// Hands in an operation. Waits only while the writer's bounded queue is full.
     async fn write(&self, write: Write);
 

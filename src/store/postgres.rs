@@ -5,6 +5,7 @@
 
 mod audit;
 mod connect;
+mod erase;
 mod error;
 mod fate;
 pub(super) mod import;
@@ -14,6 +15,7 @@ mod media;
 mod migrate;
 mod names;
 mod operate;
+mod pending;
 mod plan;
 mod question;
 mod read;

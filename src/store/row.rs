@@ -6,9 +6,7 @@
 use weirgate_sdk::ConversationKey;
 
 use super::{
-    FailedMessage, Fate, History, Page, PendingReply, Shown, ShownThread, StoredReply, Waiting,
-    audit::{Head, StoredAudit},
-    sqlite::code,
+    Answerer, FailedMessage, Fate, Head, History, Page, Pending, PendingReply, Shown, ShownThread, StoredAudit, StoredPending, StoredReply, Waiting, audit::, sqlite::code,
 };
 
 /// Rows that one statement of a slice goes through.
@@ -118,6 +116,47 @@ pub fn pending(process: i64, row: PendingRow) -> PendingReply {
         created_at,
         body: body.into_boxed_str(),
     }
+}
+
+/// Of a pending action: id, conversation, asker, kind, answerer, four eyes, action, hash, made, expires, state, answer,
+/// who answered, platform ids of the messages that ask.
+pub type PendingActionRow = (
+    i64,
+    i64,
+    i64,
+    i64,
+    String,
+    bool,
+    String,
+    String,
+    i64,
+    i64,
+    i64,
+    Option<String>,
+    i64,
+    Option<String>,
+);
+
+/// A pending action; `None` if a later version wrote it.
+pub fn pending_action(row: PendingActionRow) -> Option<StoredPending> {
+    Some(StoredPending {
+        pending: Pending {
+            id: row.0,
+            conversation: row.1,
+            asker: row.2,
+            kind: code::pending_kind_of(row.3)?,
+            answerer: Answerer::decode(&row.4)?,
+            four_eyes: row.5,
+            action: row.6,
+            hash: row.7,
+            created_at: row.8,
+            expires_at: row.9,
+        },
+        state: code::pending_of(row.10)?,
+        answer: row.11,
+        answered_by: row.12,
+        shown_as: row.13,
+    })
 }
 
 /// Of history: role, turn, time, parts.

@@ -12,6 +12,7 @@ mod media;
 mod memory;
 mod model;
 mod operate;
+mod pending;
 mod plans;
 mod postgres;
 mod recovery;

@@ -13,7 +13,7 @@ use sqlx::{
 use super::{OpenError, connect::Address};
 
 /// The migrations: version, name, SQL.
-const MIGRATIONS: [(i64, &str, &str); 4] = [
+const MIGRATIONS: [(i64, &str, &str); 5] = [
     (
         1,
         "journal",
@@ -23,6 +23,11 @@ const MIGRATIONS: [(i64, &str, &str); 4] = [
         2,
         "leases",
         include_str!("../../../migrations/postgres/0002_leases.sql"),
+    ),
+    (
+        3,
+        "pending",
+        include_str!("../../../migrations/postgres/0003_pending.sql"),
     ),
     (
         4,

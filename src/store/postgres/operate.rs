@@ -76,7 +76,7 @@ async fn lease_of(connection: &mut PgConnection, action: Action) -> sqlx::Result
 }
 
 /// As many new ids as are asked for; gives the one before the first.
-async fn fresh(connection: &mut PgConnection, count: usize) -> sqlx::Result<i64> {
+pub async fn fresh(connection: &mut PgConnection, count: usize) -> sqlx::Result<i64> {
     let count = i64::try_from(count).unwrap_or(i64::MAX);
     let (before,) =
         sqlx::query_as("UPDATE journal SET last_id = last_id + $1 RETURNING last_id - $1")

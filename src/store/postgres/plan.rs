@@ -16,7 +16,7 @@ use weirgate_sdk::{AccountName, ConversationKey, Cursor, Platform, UserKey};
 pub use columns::{Begins, Ends, HistoryRows, Inbox, Intents, Receipts, Replies, TurnEnds};
 
 use crate::store::{
-    Accept, Accepted, Audit, Effect, End, Finish, NewReply, Role, Write,
+    Accept, Accepted, Audit, Effect, End, Finish, Forget, NewReply, Pending, Role, Write,
     sqlite::{
         code,
         operation::{needs_end, needs_turn},
@@ -101,6 +101,10 @@ pub struct Plan<'a> {
     pub history: HistoryRows<'a>,
     /// Conversations whose ambient messages are cut to the bound.
     pub trims: Vec<i64>,
+    /// Conversations of which things are forgotten.
+    pub forgets: Vec<Forget>,
+    /// What waits for an answer.
+    pub asks: Vec<&'a Pending>,
     /// What happens to the audit log, in order.
     pub audits: Vec<Logged<'a>>,
     /// The last value of each setting.
@@ -124,7 +128,7 @@ pub fn clean(text: &str) -> Cow<'_, str> {
 
 /// How many ids effects use.
 pub fn ids_of_effects(effects: &[Effect]) -> usize {
-    let with_id = |effect: &&Effect| !matches!(effect, Effect::Set { .. });
+    let with_id = |effect: &&Effect| !matches!(effect, Effect::Set { .. } | Effect::Forget(_) | Effect::Ask(_));
     effects.iter().filter(with_id).count()
 }
 
@@ -139,12 +143,13 @@ pub fn ids(write: &Write) -> usize {
         Write::End { notices, .. } => notices.len(),
         Write::Ambient(..) => 1,
         // Counted when it is known what there is to do.
-        Write::Operate(..) => 0,
+        Write::Operate(..) | Write::Settle(..) => 0,
         Write::Begin(..)
         | Write::Intent { .. }
         | Write::Receipt(..)
         | Write::Amend { .. }
-        | Write::Media(..) => 0,
+        | Write::Media(..)
+        | Write::Erase(..) => 0,
     }
 }
 
@@ -177,6 +182,13 @@ impl<'a, 'n> Planner<'a, 'n> {
     /// The plan of effects that belong to no turn.
     pub fn plan_effects(mut self, effects: &'a [Effect], at: i64) -> Plan<'a> {
         self.effects(effects, at);
+        self.plan
+    }
+
+    /// The plan of notices, and of ends that say what they are about.
+    pub fn plan_end(mut self, ends: &'a [End], notices: &'a [NewReply]) -> Plan<'a> {
+        let ids = self.end(ends, notices);
+        self.plan.outcomes.push(Outcome::Ids(ids));
         self.plan
     }
 
@@ -241,7 +253,7 @@ impl<'a, 'n> Planner<'a, 'n> {
                 Some(Outcome::Unit)
             }
             // Never part of a batch.
-            Write::Operate(..) | Write::Media(..) => None,
+            Write::Operate(..) | Write::Media(..) | Write::Settle(..) | Write::Erase(..) => None,
         }
     }
 
@@ -369,6 +381,16 @@ impl<'a, 'n> Planner<'a, 'n> {
                     let history = &mut self.plan.history;
                     history.reset(scope, id, at);
                 }
+                Effect::Forget(forget) => {
+                    if forget.all {
+                        let here = |place: &(i64, i64, &str)| place.0 == forget.conversation;
+                        self.plan
+                            .settings
+                            .retain(|place, _| !here(place) || place.2.starts_with("role:"));
+                    }
+                    self.plan.forgets.push(*forget);
+                }
+                Effect::Ask(pending) => self.plan.asks.push(pending),
                 Effect::Audit(audit) => {
                     let id = self.fresh();
                     self.plan.audits.push(Logged::Record(id, audit));

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use sqlx::PgConnection;
 
 use super::{
-    audit,
+    audit, erase, pending,
     plan::{
         Begins, Ends, HistoryRows, Inbox, Intents, Plan, Receipts, Replies, TurnEnds, Wave, clean,
     },
@@ -34,6 +34,12 @@ pub async fn run(
     history(connection, plan.history).await?;
     for conversation in plan.trims {
         trim(connection, conversation).await?;
+    }
+    for forget in plan.forgets {
+        erase::forget(connection, forget).await?;
+    }
+    for asked in plan.asks {
+        pending::ask(connection, asked).await?;
     }
     audit::write(connection, plan.audits, process).await?;
     settings(connection, plan.settings).await?;
@@ -447,6 +453,6 @@ async fn settings(
 }
 
 /// A code as a column has it.
-fn small(code: i64) -> i16 {
+pub fn small(code: i64) -> i16 {
     i16::try_from(code).unwrap_or(i16::MAX)
 }

@@ -36,6 +36,7 @@ enum Stage {
     Outbox,
     History,
     Audit,
+    Pending,
     InboxFloor,
     OutboxFloor,
     Leases,
@@ -48,7 +49,8 @@ impl Stage {
             Self::Inbox => Self::Outbox,
             Self::Outbox => Self::History,
             Self::History => Self::Audit,
-            Self::Audit => Self::InboxFloor,
+            Self::Audit => Self::Pending,
+            Self::Pending => Self::InboxFloor,
             Self::InboxFloor => Self::OutboxFloor,
             Self::OutboxFloor => Self::Leases,
             Self::Leases => Self::Rest,
@@ -116,6 +118,11 @@ impl Writer {
                     .await?;
                 self.log_audit_head(head);
                 (over, 0)
+            }
+            Stage::Pending => {
+                let before = now.saturating_sub(millis(kept.inbox));
+                self.own(async |connection| pending(connection, before).await)
+                    .await?
             }
             Stage::InboxFloor => {
                 self.own(async |connection| inbox_floor(connection).await)
@@ -245,6 +252,20 @@ async fn history(connection: &mut PgConnection, before: i64) -> sqlx::Result<Ste
     let removed = sqlx::query(
         "DELETE FROM history WHERE (conversation, person, id) IN (
              SELECT conversation, person, id FROM history WHERE at < $1 ORDER BY at LIMIT $2)",
+    )
+    .bind(before)
+    .bind(CHUNK)
+    .execute(connection)
+    .await?
+    .rows_affected();
+    Ok((removed < CHUNK.unsigned_abs(), 0))
+}
+
+/// What waits goes with the message that asked, once it is over.
+async fn pending(connection: &mut PgConnection, before: i64) -> sqlx::Result<Step> {
+    let removed = sqlx::query(
+        "DELETE FROM pending WHERE id IN (
+             SELECT id FROM pending WHERE state <> 0 AND expires_at < $1 LIMIT $2)",
     )
     .bind(before)
     .bind(CHUNK)

@@ -129,8 +129,7 @@ impl Queue {
     }
 
     /// The first operation with those that came meanwhile, up to a commit's bounds or a job of another
-    /// kind, which stays for later. An operator's action is a commit by itself, and so is a
-    /// change of the media.
+    /// kind, which stays for later. Some are a commit by themselves.
     fn gather(&mut self, first: Write) -> Vec<Write> {
         let mut bytes = weight(&first);
         let alone = is_alone(&first);
@@ -184,7 +183,10 @@ impl Queue {
 
 /// Whether an operation shares no commit with others.
 fn is_alone(write: &Write) -> bool {
-    matches!(write, Write::Operate(..) | Write::Media(..))
+    matches!(
+        write,
+        Write::Operate(..) | Write::Media(..) | Write::Settle(..) | Write::Erase(..)
+    )
 }
 
 async fn serve(mut writer: Writer, mut queue: Queue) {

@@ -17,11 +17,12 @@ use sqlx::{Connection as _, PgConnection};
 use super::{
     Options, audit,
     connect::{Address, CONNECT, within},
+    erase,
     error::{Meaning, OpenError, meaning},
     lease::Holding,
     media,
     names::Names,
-    operate,
+    operate, pending,
     plan::{Planner, ids},
     session::{self, Session, Taken},
     statement,
@@ -420,13 +421,11 @@ async fn transact(
         return Ok(None);
     };
     let floor = begun.outbox_floor;
-    if let [Write::Operate(operate, _)] = batch {
-        let operated = operate::run(connection, operate, floor, own.as_deref(), process).await?;
-        return Ok(Some((vec![Outcome::Operated(operated)], begun.writes)));
-    }
-    if let [Write::Media(change, _)] = batch {
-        media::change(connection, change).await?;
-        return Ok(Some((vec![Outcome::Unit], begun.writes)));
+    if let [write] = batch
+        && let Some(outcome) =
+            alone(&mut *connection, write, (process, floor), own.as_deref()).await?
+    {
+        return Ok(Some((vec![outcome], begun.writes)));
     }
     let mut numbers = names.numbers(&mut *connection, batch).await?;
     numbers.leases = leases;
@@ -444,6 +443,31 @@ async fn transact(
     }
     let outcomes = statement::run(connection, plan, process).await?;
     Ok(Some((outcomes, begun.writes)))
+}
+
+/// Carries out an operation that is a commit by itself; `None` for any other. `floor` is that of the outbox.
+async fn alone(
+    connection: &mut PgConnection,
+    write: &Write,
+    (process, floor): (i64, i64),
+    own: Option<&[i64]>,
+) -> sqlx::Result<Option<Outcome>> {
+    Ok(match write {
+        Write::Operate(operate, _) => {
+            let operated = operate::run(connection, operate, floor, own, process).await?;
+            Some(Outcome::Operated(operated))
+        }
+        Write::Settle(settle, _) => {
+            let settled = pending::settle(connection, settle, process).await?;
+            Some(Outcome::Settled(settled))
+        }
+        Write::Erase(slice, _) => Some(Outcome::Next(erase::erase(connection, slice).await?)),
+        Write::Media(change, _) => {
+            media::change(connection, change).await?;
+            Some(Outcome::Unit)
+        }
+        _ => None,
+    })
 }
 
 async fn execute(connection: Option<&mut PgConnection>, sql: &'static str) -> sqlx::Result<()> {

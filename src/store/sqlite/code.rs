@@ -2,7 +2,7 @@
 //!
 //! They are stored: a number never changes its meaning. It never touches a database.
 
-use crate::store::{EndState, Role, TurnState};
+use crate::store::{EndState, PendingKind, PendingState, Role, TurnState};
 
 /// Outbox: to be sent when due.
 pub const READY: i64 = 0;
@@ -38,6 +38,48 @@ pub const MESSAGE: i64 = 0;
 pub const RESET: i64 = 3;
 /// The `person` under which a conversation's ambient messages are kept.
 pub const AMBIENT_PERSON: i64 = -1;
+
+/// The number of a pending action's kind.
+pub fn pending_kind(kind: PendingKind) -> i64 {
+    match kind {
+        PendingKind::Confirmation => 0,
+        PendingKind::Approval => 1,
+        PendingKind::Choice => 2,
+    }
+}
+
+/// The kind behind a number; `None` for one that this version does not know.
+pub fn pending_kind_of(code: i64) -> Option<PendingKind> {
+    match code {
+        0 => Some(PendingKind::Confirmation),
+        1 => Some(PendingKind::Approval),
+        2 => Some(PendingKind::Choice),
+        _ => None,
+    }
+}
+
+/// The number of a pending action's state.
+pub fn pending(state: PendingState) -> i64 {
+    match state {
+        PendingState::Open => 0,
+        PendingState::Approved => 1,
+        PendingState::Denied => 2,
+        PendingState::Expired => 3,
+        PendingState::Withdrawn => 4,
+    }
+}
+
+/// The state behind a number; `None` for one that this version does not know.
+pub fn pending_of(code: i64) -> Option<PendingState> {
+    match code {
+        0 => Some(PendingState::Open),
+        1 => Some(PendingState::Approved),
+        2 => Some(PendingState::Denied),
+        3 => Some(PendingState::Expired),
+        4 => Some(PendingState::Withdrawn),
+        _ => None,
+    }
+}
 
 /// The number of a finished turn's state.
 pub fn turn(state: TurnState) -> i64 {

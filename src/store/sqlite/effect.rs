@@ -69,6 +69,8 @@ impl Writer {
                 let id = self.ids.fresh();
                 self.insert_history(scope.conversation, scope.person, id, code::RESET, 0, at, "")
             }
+            Effect::Forget(forget) => self.forget(forget),
+            Effect::Ask(pending) => self.ask(pending),
             Effect::Audit(audit) => self.audit(audit),
             Effect::EraseAudit { conversation } => self.erase_audit(*conversation, at),
         }

@@ -18,7 +18,7 @@ use super::folder::{OpenError, private};
 
 /// The migrations: version, name, SQL. The macro of sqlx would compile SQLite a second time for the
 /// build machine to do the same.
-const MIGRATIONS: [(i64, &str, &str); 4] = [
+const MIGRATIONS: [(i64, &str, &str); 5] = [
     (
         1,
         "journal",
@@ -28,6 +28,11 @@ const MIGRATIONS: [(i64, &str, &str); 4] = [
         2,
         "doubt",
         include_str!("../../../migrations/sqlite/0002_doubt.sql"),
+    ),
+    (
+        3,
+        "pending",
+        include_str!("../../../migrations/sqlite/0003_pending.sql"),
     ),
     (
         4,

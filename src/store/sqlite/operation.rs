@@ -22,11 +22,13 @@ pub fn ids(write: &Write) -> usize {
         Write::End { notices, .. } => notices.len(),
         Write::Operate(operate, _) => super::operate::MEMBERS + operate.effects.len(),
         Write::Ambient(..) => 1,
+        Write::Settle(settle, _) => settle.notices.len(),
         Write::Begin(..)
         | Write::Intent { .. }
         | Write::Receipt(..)
         | Write::Amend { .. }
-        | Write::Media(..) => 0,
+        | Write::Media(..)
+        | Write::Erase(..) => 0,
     }
 }
 
@@ -47,11 +49,13 @@ pub fn weight(write: &Write) -> usize {
         Write::End { notices, .. } => replies(notices),
         Write::Amend { body, .. } => body.len(),
         Write::Ambient(ambient, _) => ambient.row.parts.len(),
+        Write::Settle(settle, _) => replies(&settle.notices),
         Write::Begin(..)
         | Write::Intent { .. }
         | Write::Receipt(..)
         | Write::Operate(..)
-        | Write::Media(..) => 0,
+        | Write::Media(..)
+        | Write::Erase(..) => 0,
     }
 }
 
@@ -73,7 +77,7 @@ pub fn is_single(write: &Write) -> bool {
                 && finish.history.len() + finish.replies.len() + finish.effects.len() + ended <= 1
         }
         Write::End { ends, notices, .. } => ends.len() + notices.len() <= 1,
-        Write::Operate(..) => false,
+        Write::Operate(..) | Write::Settle(..) | Write::Erase(..) => false,
         Write::Media(change, _) => matches!(**change, MediaChange::Keep(_)),
         Write::Begin(..)
         | Write::Intent { .. }
@@ -124,6 +128,8 @@ impl Writer {
             Write::Ambient(ambient, _) => self.ambient(ambient).map(|()| Outcome::Unit),
             Write::Operate(operate, _) => self.operate(operate).map(Outcome::Operated),
             Write::Media(change, _) => self.media(change).map(|()| Outcome::Unit),
+            Write::Settle(settle, _) => self.settle_pending(settle).map(Outcome::Settled),
+            Write::Erase(erase, _) => self.erase(erase).map(Outcome::Next),
         }
     }
 
@@ -288,7 +294,7 @@ impl Writer {
         Ok(ids)
     }
 
-    fn reply(&mut self, id: i64, reply: &NewReply, at: i64) -> rusqlite::Result<()> {
+    pub(super) fn reply(&mut self, id: i64, reply: &NewReply, at: i64) -> rusqlite::Result<()> {
         self.lower_outbox_floor(id)?;
         let state = if reply.sending {
             code::SENDING

@@ -20,6 +20,10 @@ pub enum Outcome {
     Accepted(Vec<Accepted>),
     /// Of an operator's action.
     Operated(Operated),
+    /// Of a pending action's end: the ids of its notices, if this ended it.
+    Settled(Option<Vec<i64>>),
+    /// Where the next slice begins.
+    Next(Option<i64>),
 }
 
 /// Tells the callers, in order.
@@ -51,6 +55,14 @@ fn tell(write: Write, result: Result<Outcome, StoreError>) {
         }
         Write::Operate(_, then) => call(then, result, |outcome| match outcome {
             Outcome::Operated(operated) => Some(operated),
+            _ => None,
+        }),
+        Write::Settle(_, then) => call(then, result, |outcome| match outcome {
+            Outcome::Settled(settled) => Some(settled),
+            _ => None,
+        }),
+        Write::Erase(_, then) => call(then, result, |outcome| match outcome {
+            Outcome::Next(next) => Some(next),
             _ => None,
         }),
         Write::Intent { then, .. }

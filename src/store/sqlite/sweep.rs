@@ -31,6 +31,7 @@ enum Stage {
     Outbox,
     History,
     Audit,
+    Pending,
     InboxFloor,
     OutboxFloor,
 }
@@ -65,8 +66,12 @@ impl Writer {
             Stage::Audit => {
                 let over = self.sweep_audit(before(self.retention.audit), CHUNK)?;
                 self.log_audit_head()?;
-                (over, Stage::InboxFloor)
+                (over, Stage::Pending)
             }
+            Stage::Pending => (
+                self.sweep_pending(before(self.retention.inbox))?,
+                Stage::InboxFloor,
+            ),
             Stage::InboxFloor => (self.raise_inbox_floor()?, Stage::OutboxFloor),
             Stage::OutboxFloor => (self.raise_outbox_floor()?, Stage::Rest),
         };
@@ -171,6 +176,18 @@ impl Writer {
             .prepare_cached(
                 "DELETE FROM history WHERE (conversation, person, id) IN (
                      SELECT conversation, person, id FROM history WHERE at < ?1 ORDER BY at LIMIT ?2)",
+            )?
+            .execute(params![before, CHUNK])?;
+        Ok(removed < usize::from(CHUNK))
+    }
+
+    /// What waits goes with the message that asked, once it is over.
+    fn sweep_pending(&self, before: i64) -> rusqlite::Result<bool> {
+        let removed = self
+            .connection
+            .prepare_cached(
+                "DELETE FROM pending WHERE id IN (
+                     SELECT id FROM pending WHERE state <> 0 AND expires_at < ?1 LIMIT ?2)",
             )?
             .execute(params![before, CHUNK])?;
         Ok(removed < usize::from(CHUNK))

@@ -91,6 +91,13 @@ pub const TABLES: [Table; 12] = [
         numbered: false,
     },
     Table {
+        name: "pending",
+        columns: "id, conversation, asker, kind, answerer, four_eyes, action, hash, created_at, expires_at, state, \
+                  answer, answered_by, answered_in, answered_at, reason",
+        key: "id",
+        numbered: false,
+    },
+    Table {
         name: "media",
         columns: "id, conversation, source, kind, mime, name, size, created_at, expires_at",
         key: "id",

@@ -15,8 +15,9 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use weirgate::store::{
     Accepted, AuditFilter, AuditPage, FailedMessage, Fate, Held, History, HistoryScope,
-    MediaQuestion, MediaRow, Page, PendingReply, Place, Receipt, ReplyFilter, Shown, ShownThread,
-    Store, StoreError, StoredReply, Then, Waiting, WaitingFilter, Wanted, Write,
+    MediaQuestion, MediaRow, Page, PendingFilter, PendingReply, PendingStore, Place, Receipt,
+    ReplyFilter, Shown, ShownThread, Store, StoreError, StoredPending, StoredReply, Then, Waiting,
+    WaitingFilter, Wanted, Write,
 };
 use weirgate_sdk::{AccountName, ConversationKey, Cursor, Platform, ThreadId, UserKey};
 
@@ -229,6 +230,8 @@ impl FaultyStore {
             Write::Ambient(row, then) => Write::Ambient(row, watch(then, mute, |_| {})),
             Write::Media(change, then) => Write::Media(change, watch(then, mute, |_| {})),
             Write::Operate(operate, then) => Write::Operate(operate, watch(then, mute, |_| {})),
+            Write::Settle(settle, then) => Write::Settle(settle, watch(then, mute, |_| {})),
+            Write::Erase(erase, then) => Write::Erase(erase, watch(then, mute, |_| {})),
         }
     }
 }
@@ -259,12 +262,25 @@ fn refuse(write: Write) {
         Write::Accept { then, .. } => then(Err(error())),
         Write::Begin(_, then) => then(Err(error())),
         Write::Operate(_, then) => then(Err(error())),
+        Write::Settle(_, then) => then(Err(error())),
+        Write::Erase(_, then) => then(Err(error())),
         Write::Finish(_, then) | Write::End { then, .. } => then(Err(error())),
         Write::Intent { then, .. }
         | Write::Receipt(_, then)
         | Write::Amend { then, .. }
         | Write::Ambient(_, then)
         | Write::Media(_, then) => then(Err(error())),
+    }
+}
+
+#[async_trait]
+impl PendingStore for FaultyStore {
+    async fn pendings(
+        &self,
+        which: PendingFilter,
+        limit: usize,
+    ) -> Result<Vec<StoredPending>, StoreError> {
+        self.inner.pendings(which, limit).await
     }
 }
 
