@@ -3,14 +3,17 @@
 //! Owns the list of commands, one file each. A command never checks rights by itself and never sends:
 //! it declares what it needs, gets a proof, and returns text and effects.
 
+pub mod approve;
 pub mod audit;
 pub mod cancel;
 pub mod claim;
 pub mod config;
 pub mod configure;
+pub mod delete;
 pub mod desk;
 pub mod help;
 pub mod lang;
+pub mod leave;
 pub mod moderate;
 pub mod output;
 pub mod parse;
@@ -21,6 +24,7 @@ pub mod role;
 pub mod status;
 pub mod stop;
 pub mod target;
+pub mod transfer;
 pub mod warn;
 pub mod whoami;
 pub mod why;
@@ -33,6 +37,7 @@ use weirgate_sdk::{ChatKind, ConversationKey, Menu, MenuCommand, MenuLanguage, U
 
 use crate::{
     i18n::{About, Language, Text},
+    pending::Ask,
     permission::{Actor, Capability, Level, Proof, Scope},
     reason::Reason,
     store::{Body, Effect, StoreError},
@@ -116,6 +121,8 @@ pub struct Done {
     pub also_ends: Vec<String>,
     /// Why it did not do what was asked; the text says so.
     pub refused: Option<Reason>,
+    /// What is only done when somebody has said yes; the text asks him.
+    pub ask: Option<Box<Ask>>,
 }
 
 impl Done {
@@ -180,7 +187,7 @@ pub trait Command: Send + Sync {
 }
 
 /// All commands, in the order of /help.
-static COMMANDS: [&dyn Command; 22] = [
+static COMMANDS: [&dyn Command; 27] = [
     &help::Help,
     &ping::Ping,
     &status::Status,
@@ -202,6 +209,11 @@ static COMMANDS: [&dyn Command; 22] = [
     &role::RoleCommand,
     &policy::PolicyCommand,
     &audit::AuditCommand,
+    &approve::Approve,
+    &approve::Deny,
+    &transfer::Transfer,
+    &delete::Delete,
+    &leave::Leave,
     &claim::ClaimGateway,
 ];
 

@@ -4,6 +4,7 @@
 //! its own, so a missing translation does not compile. Texts are plain text; values that come from
 //! outside are put in as they are and never interpreted.
 
+pub mod consent;
 pub mod console;
 mod en;
 pub mod health;
@@ -120,6 +121,16 @@ pub enum About {
     Policy,
     /// /audit
     Audit,
+    /// /approve
+    Approve,
+    /// /deny
+    Deny,
+    /// /transfer
+    Transfer,
+    /// /delete
+    Delete,
+    /// /leave
+    Leave,
     /// /claim
     Claim,
 }

@@ -21,6 +21,7 @@ pub mod inbound;
 pub mod media;
 pub mod operate;
 pub mod outbound;
+pub mod pending;
 pub mod permission;
 pub mod reason;
 pub mod schedule;

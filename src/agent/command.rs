@@ -8,20 +8,25 @@ use super::{
     turn::{Input, Turn},
 };
 use crate::{
-    command::{Call, Parsed, Site, When, need, parse},
-    i18n::Text,
+    command::{Call, Command, Parsed, Site, When, approve::Press, need, parse},
+    i18n::{Text, consent::Consent},
     inbound::body,
     outbound::strategy::Strategy,
+    pending::{self, Ask, Asked},
     permission::{AuditEvent, decide},
     reason::Reason,
-    store::StoreError,
+    store::{Effect, StoreError},
 };
+
+/// What may wait for an answer in one conversation at once.
+const MOST_OPEN: usize = 20;
 
 impl Agent {
     /// Runs a command.
     pub(super) async fn command(&self, input: &Input, turn: &Turn) -> Result<Ending, StoreError> {
         let text = body::own_text(turn.body());
-        let (command, arguments) = match parse(&text) {
+        let (command, arguments): (&dyn Command, &str) = match parse(&text) {
+            _ if turn.body().pressed => (&Press, &text),
             Parsed::Command(command, arguments) => (command, arguments),
             Parsed::Unknown(name) => {
                 let text = Text::UnknownCommand(name.to_owned()).render(turn.language);
@@ -48,8 +53,9 @@ impl Agent {
                 return Ok(self.denied(input, turn, denial, (AuditEvent::CommandBlocked, name)));
             }
         };
-        // What stops a turn is always taken.
+        // What stops a turn is always taken, and so is an answer that was asked for.
         if command.spec().when != When::Control
+            && !turn.body().pressed
             && let Some(ending) = self.command_not_taken(input, turn)
         {
             return Ok(ending);
@@ -67,19 +73,61 @@ impl Agent {
             body: turn.body(),
         };
         let done = command.run(call, &self.desk).await?;
-        let strategy = Some(Strategy::Full);
-        let ending = match done.refused {
+        let mut ending = match done.refused {
+            // Why somebody may not, or was too late, is nobody else's business.
             Some(reason) => Ending {
                 private: true,
                 ..Ending::failed(done.text, reason)
             },
             None => Ending::done(done.text),
         };
-        Ok(Ending {
-            effects: done.effects,
-            also_ends: done.also_ends,
-            strategy,
-            ..ending
-        })
+        ending.effects = done.effects;
+        ending.also_ends = done.also_ends;
+        ending.strategy = Some(Strategy::Full);
+        match done.ask {
+            Some(ask) => self.asked(input, turn, ending, &ask).await,
+            None => Ok(ending),
+        }
+    }
+
+    /// The end of a turn that asks: the row is written with the question, and what to press or to type stands under it.
+    async fn asked(
+        &self,
+        input: &Input,
+        turn: &Turn,
+        mut ending: Ending,
+        ask: &Ask,
+    ) -> Result<Ending, StoreError> {
+        let open = self
+            .desk
+            .open_pendings(input.conversation, MOST_OPEN)
+            .await?;
+        if open.len() >= MOST_OPEN {
+            let text = Consent::TooManyOpen { most: MOST_OPEN };
+            return Ok(Ending::failed(text.render(turn.language), Reason::TooMany));
+        }
+        let pending = ask.row(Asked {
+            turn: input.turn,
+            conversation: input.conversation,
+            asker: input.person,
+            at: self.clock.now(),
+        });
+        let adapter = self.deliverer.adapter(&turn.conversation);
+        let limits = adapter.and_then(|adapter| adapter.capabilities(&turn.conversation).buttons);
+        ending.buttons = pending::buttons(&pending, &ask.act, limits, turn.language);
+        let options = ask.act.options();
+        let how = Consent::HowTo {
+            code: pending::code(pending.id),
+            time: ask.time,
+            options: if options.len() > 1 {
+                options.to_vec()
+            } else {
+                Vec::new()
+            },
+            buttons: !ending.buttons.is_empty(),
+        };
+        ending.text = format!("{}\n{}", ending.text, how.render(turn.language));
+        ending.effects.push(Effect::Ask(Box::new(pending)));
+        Ok(ending)
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Owns the value that `finish` writes. It never writes anything itself.
 
-use weirgate_sdk::answer::Format;
+use weirgate_sdk::{Button, answer::Format};
 
 use crate::{
     outbound::strategy::Strategy,
@@ -33,6 +33,8 @@ pub struct Ending {
     pub effects: Vec<Effect>,
     /// Platform ids of further messages that end with this turn, such as those that /cancel dropped.
     pub also_ends: Vec<String>,
+    /// Buttons under the answer.
+    pub buttons: Vec<Button>,
 }
 
 impl Ending {
@@ -50,6 +52,7 @@ impl Ending {
             history: Vec::new(),
             effects: Vec::new(),
             also_ends: Vec::new(),
+            buttons: Vec::new(),
         }
     }
 

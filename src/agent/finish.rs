@@ -7,9 +7,11 @@ use std::{sync::Arc, time::Duration};
 use super::{
     Agent,
     ending::Ending,
+    recent::Recent,
     turn::{Input, Turn},
 };
 use crate::{
+    directory::Directory,
     outbound::{
         compose::{Addressee, Draft, is_cut},
         outbox::Reply,
@@ -38,7 +40,7 @@ impl Agent {
         ending: Ending,
         begun: bool,
     ) -> Result<(), StoreError> {
-        let changed: Vec<Place> = ending.effects.iter().filter_map(changed_place).collect();
+        let changes = Changes::of(&ending.effects);
         let (outcome, failed) = (outcome(&ending), ending.state == TurnState::Failed);
         metrics::turn_ended(outcome);
         let body = self.reply_body(input, turn, &ending);
@@ -60,7 +62,6 @@ impl Agent {
             body: json.into_boxed_str(),
         });
         let appended = ending.history.clone();
-        let resets: Vec<HistoryScope> = ending.effects.iter().filter_map(reset_scope).collect();
         let finish = Finish {
             turn: input.turn,
             begun,
@@ -75,15 +76,11 @@ impl Agent {
         };
         let ids = self.write_finish(finish).await?;
         self.trace(input, turn, outcome, failed);
-        resets
-            .into_iter()
-            .for_each(|scope| self.recent.forget(scope));
+        changes.recent(&self.recent);
         if !appended.is_empty() {
             self.recent.append(turn.scope, &appended);
         }
-        for place in changed {
-            self.desk.directory.changed(place);
-        }
+        changes.directory(&self.desk.directory);
         if let (Some(id), Some(body)) = (ids.first(), body) {
             let tick = self.clock.tick();
             self.deliverer.push(Reply {
@@ -138,12 +135,13 @@ impl Agent {
         };
         let to = Addressee {
             answers: answers(turn, &ending.also_ends).cloned().collect(),
-            author: Some(turn.person.encode()),
+            // A press is nothing that could be quoted.
+            author: (!turn.body().pressed).then(|| turn.person.encode()),
             reply_context: turn.body().reply_context.clone(),
             private: ending.private,
         };
         let random = self.random;
-        let body = input.rules.composer.compose(
+        let mut body = input.rules.composer.compose(
             draft,
             to,
             &*adapter,
@@ -151,6 +149,7 @@ impl Agent {
             ending.strategy,
             &mut || random(),
         )?;
+        body.buttons.clone_from(&ending.buttons);
         let split = body.parts.len() > 1 && body.pauses.is_empty();
         let changes = [
             (split, Reason::SplitForLimit),
@@ -230,16 +229,43 @@ fn outcome(ending: &Ending) -> &'static str {
     }
 }
 
-fn reset_scope(effect: &Effect) -> Option<HistoryScope> {
-    match effect {
-        Effect::Reset(scope) => Some(*scope),
-        _ => None,
-    }
+/// What the effects of a turn make worthless of what is kept beside the store.
+#[derive(Default)]
+struct Changes {
+    places: Vec<Place>,
+    resets: Vec<HistoryScope>,
+    forgets: bool,
 }
 
-fn changed_place(effect: &Effect) -> Option<Place> {
-    match effect {
-        Effect::Set { of, .. } => Some(*of),
-        _ => None,
+impl Changes {
+    fn of(effects: &[Effect]) -> Self {
+        let mut changes = Self::default();
+        for effect in effects {
+            match effect {
+                Effect::Set { of, .. } => changes.places.push(*of),
+                Effect::Reset(scope) => changes.resets.push(*scope),
+                Effect::Forget(forget) => {
+                    let place = Place::of_conversation(forget.conversation);
+                    changes.places.push(place);
+                    changes.forgets = true;
+                }
+                Effect::Ask(_) | Effect::Audit(_) | Effect::EraseAudit { .. } => {}
+            }
+        }
+        changes
+    }
+
+    fn recent(&self, recent: &Recent) {
+        if self.forgets {
+            // Each person may have a history of his own there; this is rare enough to begin anew for all.
+            recent.clear();
+        }
+        self.resets.iter().for_each(|scope| recent.forget(*scope));
+    }
+
+    fn directory(&self, directory: &Directory) {
+        self.places
+            .iter()
+            .for_each(|place| directory.changed(*place));
     }
 }

@@ -98,6 +98,11 @@ impl Recent {
         state.touch(scope);
         state.take(scope);
     }
+
+    /// Nothing that is kept holds any longer.
+    pub fn clear(&self) {
+        self.state.lock().forget_all();
+    }
 }
 
 impl State {

@@ -92,6 +92,8 @@ impl Turn {
         let heard = bodies
             .iter()
             .rev()
+            // The id of a button is in no language.
+            .filter(|body| !body.pressed)
             .find_map(|body| Language::of_text(&body::own_text(body)));
         // The name of a command is English whoever types it.
         let spoken = if input.command {

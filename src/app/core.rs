@@ -387,6 +387,7 @@ impl Shared {
             directory: Arc::clone(&self.directory),
             rules: Arc::clone(&self.tuner.rules),
             deliverer: self.tuner.deliverer.clone(),
+            traces: Arc::clone(&self.traces),
             open,
             clock: self.clock,
         }

@@ -6,6 +6,7 @@ use super::{Call, Command, Desk, Done, Site, Spec, When, public};
 use crate::{
     i18n::{About, Text},
     permission::{Capability, Level, Scope},
+    reason::Reason,
     store::StoreError,
 };
 
@@ -34,7 +35,9 @@ impl Command for Cancel {
     async fn run(&self, call: Call<'_>, desk: &Desk) -> Result<Done, StoreError> {
         // First what waits, so that the end of the running turn does not start the next one.
         let (site, person) = (call.site, call.actor.person);
-        let dropped = desk.drop_waiting(site, person, call.turn).await?;
+        let dropped = desk
+            .drop_waiting(site, Some(person), call.turn, Reason::Cancelled)
+            .await?;
         let turns = desk.stop(site.conversation, person, false);
         let text = Text::Cancelled {
             turns,

@@ -3,7 +3,7 @@
 //! Owns nothing; it is the narrow view of the core that commands work with. Rights were decided before
 //! a command gets here, except where a command decides more itself with the actor it was given.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 use weirgate_sdk::{AccountName, Connection, Platform, Timestamp};
@@ -15,15 +15,14 @@ use crate::{
     current::Current,
     directory::Directory,
     i18n::StatusFacts,
-    inbound::{
-        body,
-        keying::{Keying, filter},
-        queue::QueueKey,
-    },
+    inbound::{body, keying::Keying, queue::QueueKey},
     outbound::deliver::Deliverer,
     reason::Reason,
     schedule::dispatch::Dispatch,
-    store::{End, EndState, Fate, Store, StoreError, Waiting, Write, commit},
+    store::{
+        End, EndState, Fate, PendingFilter, Store, StoreError, StoredPending, Waiting,
+        WaitingFilter, Write, commit,
+    },
     telemetry::metrics::Queue,
     trace::Traces,
 };
@@ -90,7 +89,7 @@ impl Desk {
             };
         StatusFacts {
             version: self.version,
-            uptime: std::time::Duration::from_micros(self.clock.tick()),
+            uptime: Duration::from_micros(self.clock.tick()),
             waiting: stats.waiting.iter().sum(),
             own_waiting: self.own_waiting(account, conversation, person),
             running: self.running.len(),
@@ -107,29 +106,62 @@ impl Desk {
             .depth(&self.key(account, conversation, person))
     }
 
+    /// Stops everybody's running turns of a conversation, and waits for their ends as often and as long as `patience`
+    /// says.
+    pub async fn stop_all(&self, conversation: i64, patience: (u32, Duration)) {
+        for _ in 0..patience.0 {
+            if self.running.stop(conversation, 0, true) == 0 {
+                return;
+            }
+            tokio::time::sleep(patience.1).await;
+        }
+        tracing::warn!(conversation, "a turn did not stop in time");
+    }
+
+    /// What waits for an answer in a conversation, oldest first.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn open_pendings(
+        &self,
+        conversation: i64,
+        limit: usize,
+    ) -> Result<Vec<StoredPending>, StoreError> {
+        let at = self.now();
+        let which = PendingFilter::Open { conversation, at };
+        self.store.pendings(which, limit).await
+    }
+
     /// Stops running turns; says how many.
     #[must_use]
     pub fn stop(&self, conversation: i64, person: i64, everybody: bool) -> usize {
         self.running.stop(conversation, person, everybody)
     }
 
-    /// Drops a person's waiting messages in a conversation that are older than `before`, in memory and in
-    /// the store; says their platform ids. Where several people share a queue only his own are dropped.
+    /// Drops a person's waiting messages in a conversation, or everybody's, that are older than `before`, in memory
+    /// and in the store; says their platform ids. Where several people share a queue only his own are dropped.
     ///
     /// # Errors
     /// The store's; what could not be ended there stays in the queue of a later start.
     pub async fn drop_waiting(
         &self,
         site: Site,
-        person: i64,
+        whose: Option<i64>,
         before: i64,
+        reason: Reason,
     ) -> Result<Vec<String>, StoreError> {
-        let key = self.key(site.account, site.conversation, person);
-        let mut wanted = filter(&key);
-        wanted.conversation = Some(site.conversation);
-        wanted.person = Some(person);
+        let wanted = WaitingFilter {
+            account: Some(site.account),
+            conversation: Some(site.conversation),
+            person: whose,
+            leases: None,
+        };
         // What is not in the queue was taken by a turn, or is held back in the store.
-        let waits = |id: i64| {
+        let waits = |row: &Waiting| {
+            let (id, key) = (
+                row.id,
+                self.key(site.account, site.conversation, row.person),
+            );
             id < before
                 && (self.dispatch.remove(&key, id)
                     || self.dispatch.holds(&key, id) && !self.running.has(id))
@@ -141,17 +173,17 @@ impl Desk {
                 return Ok(dropped);
             };
             after = last;
-            let rows: Vec<Waiting> = rows.into_iter().filter(|row| waits(row.id)).collect();
+            let rows: Vec<Waiting> = rows.into_iter().filter(waits).collect();
             let count = u64::try_from(rows.len()).unwrap_or(u64::MAX);
-            Queue::Inbound.dropped(Reason::Cancelled, count);
-            self.end_cancelled(&rows).await?;
+            Queue::Inbound.dropped(reason, count);
+            self.end_dropped(&rows, reason).await?;
             let names = rows.iter().filter_map(|row| body::decode(&row.body));
             dropped.extend(names.map(|body| body.message));
         }
     }
 
-    async fn end_cancelled(&self, rows: &[Waiting]) -> Result<(), StoreError> {
-        let (at, reason) = (self.now(), Reason::Cancelled);
+    async fn end_dropped(&self, rows: &[Waiting], reason: Reason) -> Result<(), StoreError> {
+        let at = self.now();
         let end = |row: &Waiting| {
             self.traces.note(row.id, reason, at);
             End {

@@ -14,8 +14,9 @@ use weirgate_sdk::{
 
 use super::{
     Call, Command, Desk, Done, Site, Spec, When,
+    approve::{self, Check},
     target::{self, Target},
-    words::Words,
+    words::{Person, Words},
 };
 use crate::{
     clock::span,
@@ -23,9 +24,10 @@ use crate::{
         About,
         moderation::{Deed, Moderation},
     },
-    permission::{AuditEvent, Capability, Level, Scope},
+    pending::{Act, Ask},
+    permission::{AuditEvent, Capability, Level, Proof, Scope, decide, policy::Policy},
     reason::Reason,
-    store::StoreError,
+    store::{Answerer, PendingKind, StoreError},
 };
 
 /// How long somebody is muted who is muted without a time.
@@ -98,7 +100,8 @@ impl Command for Moderate {
         };
         if dry {
             let found = check(moderates, &call, &target, self.0).await;
-            return Ok(dry_run(&call, &target, order, found));
+            let rules = desk.directory.rules(call.site.conversation).await?;
+            return Ok(dry_run(&call, &target, order, found, &rules.policy));
         }
         let result = carry_out(moderates, &call, &order.action(&target)).await;
         Ok(report(call, &target, &order, result))
@@ -179,25 +182,93 @@ fn possible(rights: BotRights, target: &Target, deed: Deed) -> Result<(), Modera
     }
 }
 
+/// What would happen, and a question whether it shall.
 fn dry_run(
     call: &Call<'_>,
     target: &Target,
     order: Order,
     found: Result<(), ModerationError>,
+    policy: &Policy,
 ) -> Done {
     let who = target.person.shown.clone();
-    let text = match found {
-        Ok(()) => Moderation::Would {
-            deed: order.deed,
-            who,
-            time: order.time,
-        },
-        Err(error) => Moderation::WouldFail {
-            who,
-            error: error.clone(),
-        },
+    if let Err(error) = found {
+        return Done::text(Moderation::WouldFail { who, error }.render(call.language));
+    }
+    let text = Moderation::Would {
+        deed: order.deed,
+        who: who.clone(),
+        time: order.time,
     };
-    Done::text(text.render(call.language))
+    let act = Act::Moderate {
+        deed: order.deed,
+        user: target.person.id.as_str().to_owned(),
+        shown: who,
+        seconds: order.time.map(|time| time.as_secs()),
+        reason: order.reason,
+    };
+    Done {
+        ask: Some(Box::new(Ask {
+            act,
+            kind: PendingKind::Approval,
+            answerer: Answerer::Capability(Level::Admin.capability()),
+            four_eyes: policy.four_eyes,
+            time: policy.approval_time,
+        })),
+        ..Done::text(text.render(call.language))
+    }
+}
+
+/// What was tried out, by somebody who may have it done.
+pub(super) struct Ready {
+    target: Target,
+    order: Order,
+    proof: Proof,
+}
+
+/// Whether what was tried out can be done by whoever says so now.
+pub(super) async fn ready(
+    call: &Call<'_>,
+    desk: &Desk,
+    order: Order,
+    person: Person,
+) -> Result<Check, StoreError> {
+    let scope = Scope::Conversation(call.site.conversation);
+    let Ok(proof) = decide(call.actor, Level::Admin.capability(), scope, desk.now()) else {
+        return Ok(Check::Gone);
+    };
+    let rules = desk.directory.rules(call.site.conversation).await?;
+    let settings = desk.rules.get();
+    let permissions = &settings.settings.permissions;
+    let target = match target::find(call, desk, &rules, permissions, person).await {
+        Ok(target) => target,
+        Err(text) => return Ok(Check::Refused(Done::declined(text.render(call.language)))),
+    };
+    Ok(match may(call, &target) {
+        Ok(()) => approve::Ready::Moderate(Ready {
+            target,
+            order,
+            proof,
+        })
+        .into(),
+        Err(text) => Check::Refused(refuse(call, &text)),
+    })
+}
+
+impl Ready {
+    pub(super) async fn run(self, call: Call<'_>, desk: &Desk) -> Done {
+        let Self {
+            target,
+            order,
+            proof,
+        } = self;
+        let adapter = target::adapter(&call, desk);
+        let moderates = adapter.as_deref().and_then(|adapter| adapter.moderates());
+        let result = match moderates {
+            Some(moderates) => carry_out(moderates, &call, &order.action(&target)).await,
+            None => Err(ModerationError::NotSupported),
+        };
+        report(Call { proof, ..call }, &target, &order, result)
+    }
 }
 
 /// The answer and the record of an action.

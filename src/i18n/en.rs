@@ -134,6 +134,11 @@ fn about(about: About) -> &'static str {
         About::Role => "show, give, lend or take a role here",
         About::Policy => "show or change the rules of this conversation",
         About::Audit => "what was decided and done here; in private, in the whole gateway",
+        About::Approve => "say yes to what waits here; alone: what waits",
+        About::Deny => "say no to what waits here",
+        About::Transfer => "hand this conversation over to another owner, if he wants",
+        About::Delete => "delete what I keep of this conversation",
+        About::Leave => "make me leave this group",
         About::Claim => "own this gateway, with the code that its start printed",
     }
 }
@@ -152,6 +157,9 @@ fn usage(about: About) -> &'static str {
         About::Policy => "[key] [value|reset]",
         About::Config => "[key] [value|reset]",
         About::Audit => "[@user] [number]",
+        About::Approve => "[ID] [answer]",
+        About::Deny => "ID",
+        About::Transfer => "@user",
         About::Claim => "CODE",
         _ => "",
     }

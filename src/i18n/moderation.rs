@@ -5,12 +5,14 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use weirgate_sdk::moderation::ModerationError;
 
 use super::{Language, rough};
 
 /// What is done to a member.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Deed {
     /// Removed; may come back.
     Kick,
@@ -34,6 +36,17 @@ impl Deed {
             Self::Unban => "unban",
             Self::Mute => "mute",
             Self::Unmute => "unmute",
+        }
+    }
+
+    /// What it is called in Chinese.
+    pub(super) const fn zh(self) -> &'static str {
+        match self {
+            Self::Kick => "移出",
+            Self::Ban => "封禁",
+            Self::Unban => "解封",
+            Self::Mute => "禁言",
+            Self::Unmute => "解除禁言",
         }
     }
 }
@@ -218,14 +231,7 @@ impl Moderation {
             }
             Self::Failed { who, error } => format!("{who}：{}", failure_zh(error)),
             Self::Would { deed, who, time } => {
-                let what = match deed {
-                    Deed::Kick => "移出",
-                    Deed::Ban => "封禁",
-                    Deed::Unban => "解封",
-                    Deed::Mute => "禁言",
-                    Deed::Unmute => "解除禁言",
-                };
-                format!("将会{what} {who}{}。没有实际执行。", span_zh(*time))
+                format!("将会{} {who}{}。没有实际执行。", deed.zh(), span_zh(*time))
             }
             Self::WouldFail { who, error } => {
                 format!("{who}：{}没有实际执行。", failure_zh(error))
@@ -253,19 +259,19 @@ impl Moderation {
     }
 }
 
-fn span_en(time: Option<Duration>) -> String {
+pub(super) fn span_en(time: Option<Duration>) -> String {
     time.map_or_else(String::new, |time| {
         format!(" for {}", rough(time, ["d", "h", "m", "s"]))
     })
 }
 
-fn span_zh(time: Option<Duration>) -> String {
+pub(super) fn span_zh(time: Option<Duration>) -> String {
     time.map_or_else(String::new, |time| {
         format!("，时长 {}", rough(time, ["天", "小时", "分钟", "秒"]))
     })
 }
 
-fn failure_en(error: &ModerationError) -> String {
+pub(super) fn failure_en(error: &ModerationError) -> String {
     let text = match error {
         ModerationError::BotLacksRight => "I may not do that: I am not an admin here.",
         ModerationError::TargetIsOwner => "he is the owner of this group.",
@@ -294,7 +300,7 @@ fn failure_en(error: &ModerationError) -> String {
     text.to_owned()
 }
 
-fn failure_zh(error: &ModerationError) -> String {
+pub(super) fn failure_zh(error: &ModerationError) -> String {
     let text = match error {
         ModerationError::BotLacksRight => "我没有权限：我在这里不是管理员。",
         ModerationError::TargetIsOwner => "对方是群主。",

@@ -98,6 +98,11 @@ fn about(about: About) -> &'static str {
         About::Role => "查看、授予、借出或收回本会话的角色",
         About::Policy => "查看或修改本会话的策略",
         About::Audit => "查看本会话的审计记录；私聊中为整个网关的",
+        About::Approve => "同意待确认事项；不带参数则列出",
+        About::Deny => "拒绝待确认事项",
+        About::Transfer => "把本会话转让给另一位拥有者（需对方同意）",
+        About::Delete => "删除我保存的本会话内容",
+        About::Leave => "让我离开本群",
         About::Claim => "用启动时打印的认领码成为网关的拥有者",
     }
 }
@@ -116,6 +121,9 @@ fn usage(about: About) -> &'static str {
         About::Policy => "[键] [值|reset]",
         About::Config => "[键] [值|reset]",
         About::Audit => "[@用户] [条数]",
+        About::Approve => "[编号] [答复]",
+        About::Deny => "编号",
+        About::Transfer => "@用户",
         About::Claim => "认领码",
         _ => "",
     }

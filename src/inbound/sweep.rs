@@ -4,7 +4,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use weirgate_sdk::{Adapter, ConversationKey, Stop, answer::Format};
+use weirgate_sdk::{Adapter, ConversationKey, Stop, Timestamp, answer::Format};
 
 use super::{
     accept::OpenEvents,
@@ -24,10 +24,12 @@ use crate::{
         outbox::Reply,
         strategy::Strategy,
     },
+    pending::expiry,
     reason::Reason,
     schedule::dispatch::{Dispatch, observe},
     store::{Body, NewReply, ReplyBody, Store, StoreError, Write, commit},
     telemetry::metrics::Queue,
+    trace::Traces,
 };
 
 /// Expired messages that one round looks at.
@@ -47,6 +49,8 @@ pub struct Sweep {
     pub rules: Arc<Current<Rules>>,
     /// Who delivers them.
     pub deliverer: Deliverer,
+    /// Reasons.
+    pub traces: Arc<Traces>,
     /// Events that are handed in and not yet durable.
     pub open: OpenEvents,
     /// The clock.
@@ -98,6 +102,9 @@ impl Sweep {
                 self.notices.put_back(report);
             }
         }
+        if let Err(error) = expiry::round(self).await {
+            tracing::error!(%error, "what nobody answered could not be ended; trying again");
+        }
         observe(&self.dispatch);
         Queue::Outbound.depth(self.deliverer.unsent());
         Queue::Intake.depth(self.open.count());
@@ -112,17 +119,9 @@ impl Sweep {
         };
         let conversation = report.subject.conversation;
         let sending = self.deliverer.is_free(conversation);
-        let row = notice.as_ref().and_then(|notice| {
-            let json = serde_json::to_string(&notice.body).ok()?;
-            Some(NewReply {
-                conversation,
-                turn: None,
-                sending,
-                shown: notice.shown,
-                due_at: now,
-                body: json.into_boxed_str(),
-            })
-        });
+        let row = notice
+            .as_ref()
+            .and_then(|notice| notice.row(conversation, sending, now));
         let (ends, notices) = (report.ends(now), row.into_iter().collect());
         let write = |then| Write::End {
             ends,
@@ -134,22 +133,27 @@ impl Sweep {
             self.end_untold(report).await;
         }
         if let (Some(id), Some(notice)) = (ids.first(), notice) {
-            let tick = self.clock.tick();
-            self.deliverer.push(Reply {
-                id: *id,
-                conversation,
-                key: notice.key,
-                turn: None,
-                body: notice.body,
-                part: 0,
-                intent_written: sending,
-                doubts: 0,
-                doubtful: false,
-                since: tick,
-                due: tick,
-            });
+            self.send(*id, conversation, notice, sending);
         }
         Ok(())
+    }
+
+    /// Hands over a notice whose row is written.
+    pub(crate) fn send(&self, id: i64, conversation: i64, notice: Notice, intent_written: bool) {
+        let tick = self.clock.tick();
+        self.deliverer.push(Reply {
+            id,
+            conversation,
+            key: notice.key,
+            turn: None,
+            body: notice.body,
+            part: 0,
+            intent_written,
+            doubts: 0,
+            doubtful: false,
+            since: tick,
+            due: tick,
+        });
     }
 
     /// Messages ended that no notice names: the notice of a long burst names the last ones only.
@@ -207,17 +211,33 @@ impl Sweep {
             reply_context: last.and_then(|body| body.reply_context.clone()),
             private: true,
         };
-        let shown = adapter.capabilities(&key).transcript;
+        Ok(self.compose(draft, to, &key, &*adapter))
+    }
+
+    /// Composes a notice; `None` if nothing of it would be seen.
+    pub(crate) fn compose(
+        &self,
+        draft: Draft,
+        to: Addressee,
+        key: &Arc<ConversationKey>,
+        adapter: &dyn Adapter,
+    ) -> Option<Notice> {
         let full = Some(Strategy::Full);
         let rules = self.rules.get();
-        let body = rules
-            .composer
-            .compose(draft, to, &*adapter, &key, full, &mut || 0.0);
-        Ok(body.map(|body| Notice { key, body, shown }))
+        let composer = &rules.composer;
+        Some(Notice {
+            body: composer.compose(draft, to, adapter, key, full, &mut || 0.0)?,
+            shown: adapter.capabilities(key).transcript,
+            key: Arc::clone(key),
+        })
     }
 
     /// The language for a person: chosen, configured, heard, or that of the message.
-    async fn language(&self, person: i64, last: Option<&Body>) -> Result<Language, StoreError> {
+    pub(crate) async fn language(
+        &self,
+        person: i64,
+        last: Option<&Body>,
+    ) -> Result<Language, StoreError> {
         let tag = self.directory.preference(person, lang::KEY).await?;
         let language = tag
             .and_then(|tag| Language::from_tag(&tag))
@@ -229,8 +249,28 @@ impl Sweep {
 }
 
 /// A notice that is composed and not written yet.
-struct Notice {
+pub(crate) struct Notice {
     key: Arc<ConversationKey>,
     body: ReplyBody,
     shown: bool,
+}
+
+impl Notice {
+    /// Its row in the outbox.
+    pub(crate) fn row(
+        &self,
+        conversation: i64,
+        sending: bool,
+        due_at: Timestamp,
+    ) -> Option<NewReply> {
+        let json = serde_json::to_string(&self.body).ok()?;
+        Some(NewReply {
+            conversation,
+            turn: None,
+            sending,
+            shown: self.shown,
+            due_at,
+            body: json.into_boxed_str(),
+        })
+    }
 }

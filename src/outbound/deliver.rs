@@ -206,7 +206,7 @@ impl Deliverer {
             let shared = Arc::clone(&self.shared);
             self.shared
                 .workers
-                .spawn(async move { shared.drop_reply(dropped).await });
+                .spawn(async move { shared.drop_reply(dropped, Reason::ReplyDropped).await });
         }
     }
 
@@ -286,11 +286,10 @@ impl Shared {
         self.adapters.get().get(&account).cloned()
     }
 
-    async fn drop_reply(&self, reply: Reply) {
-        self.note(reply.turn, reply.id, Reason::ReplyDropped);
-        Queue::Outbound.dropped(Reason::ReplyDropped, 1);
-        self.settle(reply.id, reply.part, failed(Reason::ReplyDropped))
-            .await;
+    async fn drop_reply(&self, reply: Reply, reason: Reason) {
+        self.note(reply.turn, reply.id, reason);
+        Queue::Outbound.dropped(reason, 1);
+        self.settle(reply.id, reply.part, failed(reason)).await;
         self.unanswered(&reply);
     }
 

@@ -154,6 +154,21 @@ impl Outbox {
         Some((place, reply))
     }
 
+    /// Takes out all replies of a conversation that wait and have not begun.
+    pub fn withdraw_all(&self, conversation: i64) -> Vec<Reply> {
+        let most = self.limits.read().max_size;
+        let mut queues = self.queues.lock();
+        let Some(queue) = queues.get_mut(&conversation) else {
+            return Vec::new();
+        };
+        let waiting = std::mem::take(&mut queue.waiting);
+        let (fresh, begun): (Vec<Reply>, Vec<Reply>) =
+            waiting.into_iter().partition(|reply| reply.part == 0);
+        queue.waiting = begun.into();
+        queue.tell_of_room(most);
+        fresh
+    }
+
     /// Puts back what was withdrawn, about where it was. Says whether somebody is to be started.
     pub fn put_back(&self, place: usize, reply: Reply) -> bool {
         let mut queues = self.queues.lock();

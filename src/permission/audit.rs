@@ -36,6 +36,14 @@ pub enum AuditEvent {
     UserWarned,
     /// A member's warnings were taken back.
     WarningsCleared,
+    /// A conversation has another owner.
+    OwnershipTransferred,
+    /// What is kept of a conversation was deleted.
+    ConversationDeleted,
+    /// The bot left a conversation, or should have.
+    ConversationLeft,
+    /// Something that waited for a yes got a no.
+    ApprovalDenied,
     /// A message was not passed on to the model.
     InjectionBlocked,
     /// A conversation's context was reset.
@@ -70,6 +78,10 @@ impl AuditEvent {
             Self::UserUnmuted => "user_unmuted",
             Self::UserWarned => "user_warned",
             Self::WarningsCleared => "warnings_cleared",
+            Self::OwnershipTransferred => "ownership_transferred",
+            Self::ConversationDeleted => "conversation_deleted",
+            Self::ConversationLeft => "conversation_left",
+            Self::ApprovalDenied => "approval_denied",
             Self::InjectionBlocked => "injection_blocked",
             Self::ContextReset => "context_reset",
             Self::TurnStopped => "turn_stopped",

@@ -96,6 +96,10 @@ pub struct Policy {
     pub warnings_before_mute: Option<u32>,
     /// How long that mutes.
     pub warning_mute: Duration,
+    /// Who asks for something that others may allow needs one of them, whatever he may himself.
+    pub four_eyes: bool,
+    /// How long a question waits for its answer.
+    pub approval_time: Duration,
     /// If not empty: the ids of those who are heard.
     pub whitelist: Vec<String>,
     /// The ids of those who are not heard.
@@ -117,6 +121,8 @@ impl Default for Policy {
             max_commands_per_minute: None,
             warnings_before_mute: Some(3),
             warning_mute: Duration::from_secs(3_600),
+            four_eyes: false,
+            approval_time: Duration::from_secs(3_600),
             whitelist: Vec::new(),
             blacklist: Vec::new(),
         }
@@ -124,7 +130,7 @@ impl Default for Policy {
 }
 
 /// The keys of a policy, in the order in which they are shown.
-pub const KEYS: [&str; 14] = [
+pub const KEYS: [&str; 16] = [
     "default_role",
     "allow_guest_read",
     "allow_guest_send",
@@ -137,6 +143,8 @@ pub const KEYS: [&str; 14] = [
     "max_commands_per_minute",
     "warnings_before_mute",
     "warning_mute",
+    "four_eyes",
+    "approval_time",
     "whitelist",
     "blacklist",
 ];
@@ -184,6 +192,10 @@ impl Policy {
             "warning_mute" => {
                 self.warning_mute = span(value).ok_or(BadPolicy::Value("10m, 2h, 7d"))?;
             }
+            "four_eyes" => self.four_eyes = truth(value)?,
+            "approval_time" => {
+                self.approval_time = span(value).ok_or(BadPolicy::Value("10m, 2h, 7d"))?;
+            }
             "whitelist" => self.whitelist = ids(value)?,
             "blacklist" => self.blacklist = ids(value)?,
             _ => return Err(BadPolicy::Key),
@@ -213,6 +225,8 @@ impl Policy {
             "max_commands_per_minute" => count(self.max_commands_per_minute),
             "warnings_before_mute" => count(self.warnings_before_mute),
             "warning_mute" => format!("{}s", self.warning_mute.as_secs()),
+            "four_eyes" => truth(self.four_eyes),
+            "approval_time" => format!("{}s", self.approval_time.as_secs()),
             "whitelist" => ids(&self.whitelist),
             "blacklist" => ids(&self.blacklist),
             _ => return None,

@@ -6,7 +6,10 @@
 use weirgate_sdk::ConversationKey;
 
 use super::{
-    Answerer, FailedMessage, Fate, Head, History, Page, Pending, PendingReply, Shown, ShownThread, StoredAudit, StoredPending, StoredReply, Waiting, audit::, sqlite::code,
+    Answerer, FailedMessage, Fate, History, Page, Pending, PendingReply, Shown, ShownThread,
+    StoredPending, StoredReply, Waiting,
+    audit::{Head, StoredAudit},
+    sqlite::code,
 };
 
 /// Rows that one statement of a slice goes through.

@@ -1,6 +1,7 @@
 //! Commands through OneBot, in both languages, with and without the right to use them.
 
 mod config;
+mod consent;
 mod moderate;
 mod rights;
 mod stop;

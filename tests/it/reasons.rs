@@ -15,7 +15,7 @@ use std::{
 use weirgate::reason::Reason;
 
 /// Each code with a file of tests that names it.
-const SEEN: [(&str, &str); 66] = [
+const SEEN: [(&str, &str); 69] = [
     ("duplicate", "tests/it/reasons/events.rs"),
     ("own_message", "tests/it/reasons/events.rs"),
     ("other_bot", "tests/it/simulation/changes.rs"),
@@ -59,6 +59,9 @@ const SEEN: [(&str, &str); 66] = [
     ("too_many", "tests/it/commands/rights.rs"),
     ("moderation_failed", "tests/it/commands/moderate.rs"),
     ("moderation_unknown", "tests/it/commands/moderate.rs"),
+    ("pending_closed", "tests/it/telegram/buttons.rs"),
+    ("pending_expired", "tests/it/telegram/buttons.rs"),
+    ("conversation_deleted", "tests/it/commands/consent.rs"),
     ("unknown_command", "tests/it/commands.rs"),
     ("bad_arguments", "tests/it/commands.rs"),
     ("injection_blocked", "tests/it/security.rs"),

@@ -3,7 +3,7 @@
 //! Owns the list of its parts. `wire`, `cq`, `card`, `segment`, `receive`, `request`, `send`, `folded`, `answer`, `version`,
 //! `handshake` is pure; `reverse` (with `door`), `forward` (with `dial`) and `http` are the three
 //! ways; `session`, `links`, `call`, `welcome`, `history` and `intake` do the work that they share,
-//! `moderate` (with `members`) what is done in groups.
+//! `moderate` (with `members`) and `leave` what is done in groups.
 
 use std::time::Duration;
 
@@ -19,6 +19,7 @@ pub mod handshake;
 pub mod history;
 pub mod http;
 pub mod intake;
+pub mod leave;
 pub mod life;
 pub mod links;
 pub mod members;

@@ -11,8 +11,8 @@ use parking_lot::Mutex;
 use tokio::{sync::mpsc, time::timeout};
 use weirgate_sdk::{
     AccountName, Adapter, AdapterError, Capabilities, ConversationKey, Event, Finding, Ingress,
-    Length, LengthUnit, Moderates, Outgoing, Platform, SendError, Sent, Setup, Stop, Streaming,
-    admins::Admins, answer::Render, patience::Patience,
+    Leaves, Length, LengthUnit, Moderates, Outgoing, Platform, SendError, Sent, Setup, Stop,
+    Streaming, admins::Admins, answer::Render, patience::Patience,
 };
 
 use crate::{
@@ -373,6 +373,10 @@ impl Adapter for Qq {
     }
 
     fn moderates(&self) -> Option<&dyn Moderates> {
+        Some(self)
+    }
+
+    fn leaves(&self) -> Option<&dyn Leaves> {
         Some(self)
     }
 

@@ -8,11 +8,13 @@
 
 mod albums;
 mod api;
+mod buttons;
 mod check;
 mod connect;
 mod download;
 mod floods;
 pub mod format;
+mod leave;
 mod members;
 mod menu;
 mod moderate;

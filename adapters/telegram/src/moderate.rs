@@ -150,7 +150,10 @@ impl Moderates for Telegram {
 }
 
 /// The group; only groups can be moderated.
-fn group(shared: &Shared, conversation: &ConversationKey) -> Result<i64, ModerationError> {
+///
+/// # Errors
+/// [`ModerationError::NotSupported`] if it is none.
+pub fn group(shared: &Shared, conversation: &ConversationKey) -> Result<i64, ModerationError> {
     match shared.place(conversation) {
         Some(place) if !is_private(place.chat) => Ok(place.chat),
         _ => Err(ModerationError::NotSupported),
@@ -298,7 +301,11 @@ async fn record(shared: &Shared, chat: i64, user: &UserId) -> Result<Value, Mode
     ask(shared, &call).await
 }
 
-async fn done<P>(shared: &Shared, call: &P) -> Result<(), ModerationError>
+/// Makes a call that says whether it is done.
+///
+/// # Errors
+/// The class of what went wrong.
+pub async fn done<P>(shared: &Shared, call: &P) -> Result<(), ModerationError>
 where
     P: Payload + serde::Serialize + Sync,
 {

@@ -7,6 +7,7 @@ mod content;
 mod kinds;
 mod members;
 mod message;
+mod press;
 mod sender;
 
 pub use members::role;
@@ -103,6 +104,7 @@ impl Receiver<'_> {
             "my_chat_member" => vec![self.bot_changed(value)],
             "chat_member" => vec![self.member_changed(value)],
             "stopped_message_generation" => vec![self.stopped(value)],
+            "callback_query" => vec![self.press(id, value, now)],
             unknown => vec![other(unknown)],
         }
     }

@@ -13,6 +13,7 @@ use weirgate_sdk::{ConversationKey, MessageId, Outgoing, SendError, Sent, answer
 
 use crate::{
     api::{CallError, Trouble},
+    buttons,
     format::entities,
     places::{self, Place},
     settings::Reply,
@@ -28,6 +29,9 @@ use crate::{
 pub async fn send(shared: &Shared, outgoing: &Outgoing) -> Result<Sent, SendError> {
     let mut place = place(shared, &outgoing.conversation)?;
     let api = shared.api()?;
+    if let Some(sent) = buttons::alert(shared, outgoing).await? {
+        return Ok(sent);
+    }
     shared.floods.ask(place.chat, Instant::now())?;
     if let Some(sent) = stream::complete(shared, place, outgoing).await? {
         return Ok(sent);
@@ -35,6 +39,7 @@ pub async fn send(shared: &Shared, outgoing: &Outgoing) -> Result<Sent, SendErro
     let target = outgoing.reply.as_ref().filter(|_| outgoing.part == 0);
     let answers = target.map(|target| &target.message);
     let mut message = message(shared, place, &outgoing.rendered, answers)?;
+    message.reply_markup = buttons::keyboard(&outgoing.buttons).map(Into::into);
     let limit = shared.settings.call_timeout;
     let mut sent = api.call(&message, limit).await;
     if let Some(Trouble::Migrated(chat)) = trouble(&sent)
@@ -52,9 +57,12 @@ pub async fn send(shared: &Shared, outgoing: &Outgoing) -> Result<Sent, SendErro
         sent = api.call(&message, limit).await;
     }
     match sent {
-        Ok(result) => Ok(Sent {
-            message: message_id(&result),
-        }),
+        Ok(result) => {
+            buttons::settle(shared, outgoing).await;
+            Ok(Sent {
+                message: message_id(&result),
+            })
+        }
         Err(error) => Err(failure(shared, place, &error)),
     }
 }

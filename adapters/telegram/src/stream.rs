@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use serde_json::Value;
 use teloxide_core::{
     payloads::{EditMessageText, EditMessageTextSetters},
-    types::{ChatId, MessageId as WireMessageId},
+    types::{ChatId, InlineKeyboardMarkup, MessageId as WireMessageId},
 };
 use tokio::time::Instant;
 use weirgate_sdk::{
@@ -22,6 +22,7 @@ use weirgate_sdk::{
 
 use crate::{
     api::{CallError, Refusal, Trouble, method::SendMessageDraft},
+    buttons,
     format::entities,
     places::{Place, is_private},
     send,
@@ -153,7 +154,7 @@ impl Preview for Message {
         shared.floods.ask(self.place.chat, Instant::now())?;
         let turn = &self.start.turn;
         match shared.live.find(turn, self.place) {
-            Some(message) => match edit(shared, self.place, message, &rendered).await {
+            Some(message) => match edit(shared, self.place, message, &rendered, None).await {
                 Ok(_) => {}
                 Err(error) => match send::failure(shared, self.place, &error) {
                     SendError::NotModified => {}
@@ -208,6 +209,7 @@ async fn edit(
     place: Place,
     message: i32,
     rendered: &Rendered,
+    keyboard: Option<InlineKeyboardMarkup>,
 ) -> Result<Value, CallError> {
     let api = shared
         .api()
@@ -220,6 +222,7 @@ async fn edit(
     if !rendered.marks.is_empty() {
         call = call.entities(entities(rendered));
     }
+    call.reply_markup = keyboard;
     api.call(&call, shared.settings.call_timeout).await
 }
 
@@ -238,7 +241,8 @@ pub async fn complete(
     else {
         return Ok(None);
     };
-    let edited = edit(shared, place, message, &outgoing.rendered).await;
+    let keyboard = buttons::keyboard(&outgoing.buttons);
+    let edited = edit(shared, place, message, &outgoing.rendered, keyboard).await;
     // Nothing was shown, so that the part may be sent; ids do not outlive a move.
     let is_gone = |refusal: &Refusal| {
         matches!(

@@ -17,16 +17,16 @@ use teloxide_core::{
 };
 use tokio::time::Instant;
 use weirgate_sdk::{
-    AccountName, Adapter, AdapterError, Capabilities, Connection, ConversationKey, Downloads,
-    Finding, Indicates, Ingress, Length, LengthUnit, Menu, Moderates, Outgoing, Platform, Rates,
-    SendError, Sent, Setup, Stop, Streaming, Streams, Timestamp, admins::Admins, answer::Render,
-    patience::Patience,
+    AccountName, Adapter, AdapterError, Buttons, Capabilities, Connection, ConversationKey,
+    Downloads, Finding, Indicates, Ingress, Leaves, Length, LengthUnit, Menu, Moderates, Outgoing,
+    Platform, Rates, SendError, Sent, Setup, Stop, Streaming, Streams, Timestamp, admins::Admins,
+    answer::Render, patience::Patience,
 };
 
 use crate::{
     PLATFORM,
     api::Api,
-    check,
+    buttons, check,
     floods::Floods,
     format::Entities,
     moves::Moves,
@@ -261,7 +261,7 @@ impl Adapter for Telegram {
             reply: true,
             idempotent: false,
             transcript: false,
-            buttons: None,
+            buttons: Some(buttons::LIMITS),
             pending: false,
             rates,
         }
@@ -307,6 +307,14 @@ impl Adapter for Telegram {
     }
 
     fn moderates(&self) -> Option<&dyn Moderates> {
+        Some(self)
+    }
+
+    fn buttons(&self) -> Option<&dyn Buttons> {
+        Some(self)
+    }
+
+    fn leaves(&self) -> Option<&dyn Leaves> {
         Some(self)
     }
 

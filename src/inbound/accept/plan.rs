@@ -93,7 +93,12 @@ impl Shared {
         let Some(message) = self.parts.hooks.before_queue(message) else {
             return Step::Ended(Outcome::Ignored);
         };
-        let route = route(parsed, body::is_too_large(&message));
+        let route = if message.via == Via::Button {
+            // Its words are an id, and whoever waits for it must not wait for a turn.
+            Route::Queued(Kind::Now, Lane::Command)
+        } else {
+            route(parsed, body::is_too_large(&message))
+        };
         let body = body::encode(&message);
         let at = self.parts.clock.now();
         let known = Known {

@@ -58,6 +58,17 @@ impl Deliverer {
         self.shared.unanswered(reply);
     }
 
+    /// Gives up everything that waits for a conversation and has not begun, for this reason; says how many. What is on
+    /// its way leaves.
+    pub async fn drop_all(&self, conversation: i64, reason: Reason) -> usize {
+        let replies = self.shared.outbox.withdraw_all(conversation);
+        let count = replies.len();
+        for reply in replies {
+            self.shared.drop_reply(reply, reason).await;
+        }
+        count
+    }
+
     /// Puts it back.
     pub fn put_back(&self, withdrawn: Withdrawn) {
         let conversation = withdrawn.reply.conversation;

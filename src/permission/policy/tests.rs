@@ -21,6 +21,8 @@ fn every_key_is_read_as_it_is_written() {
         ("max_commands_per_minute", "2"),
         ("warnings_before_mute", "5"),
         ("warning_mute", "600s"),
+        ("four_eyes", "on"),
+        ("approval_time", "120s"),
         ("whitelist", "1 2"),
         ("blacklist", "3"),
     ];

@@ -128,7 +128,12 @@ pub fn clean(text: &str) -> Cow<'_, str> {
 
 /// How many ids effects use.
 pub fn ids_of_effects(effects: &[Effect]) -> usize {
-    let with_id = |effect: &&Effect| !matches!(effect, Effect::Set { .. } | Effect::Forget(_) | Effect::Ask(_));
+    let with_id = |effect: &&Effect| {
+        !matches!(
+            effect,
+            Effect::Set { .. } | Effect::Forget(_) | Effect::Ask(_)
+        )
+    };
     effects.iter().filter(with_id).count()
 }
 

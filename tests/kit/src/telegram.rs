@@ -9,6 +9,7 @@ mod api;
 mod chats;
 mod fault;
 mod post;
+mod presses;
 mod server;
 pub mod table;
 mod text;
@@ -72,6 +73,8 @@ struct State {
     files: HashMap<String, Bytes>,
     violations: Vec<String>,
     refused_posts: Vec<u16>,
+    presses: presses::Presses,
+    left: Vec<i64>,
 }
 
 /// Where updates are posted to.
@@ -299,6 +302,12 @@ impl FakeTelegram {
     /// The topics of a forum are these.
     pub fn topics(&self, chat: i64, topics: &[i64]) {
         self.shared.state.lock().chats.topics(chat, topics);
+    }
+
+    /// The groups that the bot left.
+    #[must_use]
+    pub fn left(&self) -> Vec<i64> {
+        self.shared.state.lock().left.clone()
     }
 
     /// A group is a supergroup of another number from now on. People are told of it only by [`FakeTelegram::update`].

@@ -164,7 +164,7 @@ impl Moderates for Qq {
 }
 
 /// The group; only groups can be moderated.
-fn group(conversation: &ConversationKey) -> Result<&str, ModerationError> {
+pub(super) fn group(conversation: &ConversationKey) -> Result<&str, ModerationError> {
     match Place::parse(conversation.conversation.as_str()) {
         Some(Place::Group(group)) => Ok(group),
         _ => Err(ModerationError::NotSupported),
@@ -305,7 +305,7 @@ async fn look_up(shared: &Shared, group: &str, user: &UserId) -> Result<Member, 
         .ok_or(ModerationError::NotAMember)
 }
 
-async fn ask(
+pub(super) async fn ask(
     shared: &Shared,
     action: &'static str,
     params: Value,
@@ -327,7 +327,7 @@ async fn ask(
 }
 
 /// An answer that only promises to do it later does not say that it is done.
-fn confirmed(data: &Data) -> Result<(), ModerationError> {
+pub(super) fn confirmed(data: &Data) -> Result<(), ModerationError> {
     if data.is_later() {
         let text = "the platform will do it later";
         return Err(ModerationError::NotConfirmed(text.into()));

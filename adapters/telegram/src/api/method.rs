@@ -17,6 +17,7 @@ pub const UPDATES: &[&str] = &[
     "my_chat_member",
     "chat_member",
     "stopped_message_generation",
+    "callback_query",
 ];
 
 /// `getUpdates`. The library knows no kind of update newer than Bot API 9.1, and has 32 bits for the offset.

@@ -14,7 +14,7 @@ use super::{Receiver, content, kinds, malformed, other, place};
 use crate::places::Place;
 
 /// How long an update counts as known: twice as long as the platform keeps one.
-const DEDUPE_LIFETIME: Duration = Duration::from_secs(48 * 3_600);
+pub(super) const DEDUPE_LIFETIME: Duration = Duration::from_secs(48 * 3_600);
 
 impl Receiver<'_> {
     /// Reads a message under the number of its update.

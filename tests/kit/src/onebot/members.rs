@@ -109,6 +109,16 @@ pub(super) fn call(shared: &Shared, action: &str, params: &Value) -> Option<Outc
             let seconds = number("duration").ok_or_else(|| (1400, "no duration".to_owned()));
             seconds.and_then(|seconds| mute(shared, &mut groups, key, seconds))
         }
+        "set_group_leave" => {
+            let bot = (key.0, shared.self_id);
+            match groups.members.get(&bot).map(|member| member.role) {
+                Some("owner") => Err((1200, "群主不能退群".to_owned())),
+                _ => {
+                    groups.members.remove(&bot);
+                    Ok(Value::Null)
+                }
+            }
+        }
         _ => return None,
     };
     Some(outcome)

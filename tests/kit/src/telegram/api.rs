@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use tokio::time::{Duration, Instant, timeout};
 
 use super::{
-    BOT, BOT_NAME, Shared, State, Webhook, answer::Refusal, chats::Standing, table, text,
-    text::Message,
+    BOT, BOT_NAME, Shared, State, Webhook, answer::Refusal, chats::Standing, presses::keyboard,
+    table, text, text::Message,
 };
 
 /// The longest time that a request for updates waits, in seconds.
@@ -63,7 +63,7 @@ async fn updates(shared: &Shared, parameters: &Value) -> Result<Value, Refusal> 
                                 use deleteWebhook to delete the webhook first";
                     return Err(Refusal::conflict(text));
                 }
-                let found = state.updates.take(limit);
+                let found = state.updates.take(limit, &parameters["allowed_updates"]);
                 if !found.is_empty() {
                     drop(state);
                     shared.changed();
@@ -139,6 +139,9 @@ impl State {
                 self.chats.writable(chat, number("message_thread_id"))?;
                 Ok(json!(true))
             }
+            "editMessageReplyMarkup" => self.edit_keyboard(chat, parameters),
+            "answerCallbackQuery" => self.answer_press(parameters),
+            "leaveChat" => self.leave(chat),
             "deleteMessage" => self.delete(chat, number("message_id").unwrap_or_default()),
             "getChatMember" => {
                 let user = number("user_id").unwrap_or_default();
@@ -208,6 +211,7 @@ impl State {
         {
             return Err(Refusal::bad("message to be replied not found"));
         }
+        let buttons = keyboard(&parameters["reply_markup"])?;
         self.last_message += 1;
         let message = Message {
             id: self.last_message,
@@ -216,6 +220,7 @@ impl State {
             text: text.to_owned(),
             entities,
             reply_to,
+            buttons,
             edits: 0,
             deleted: false,
         };
@@ -246,6 +251,7 @@ impl State {
             return Err(Refusal::bad("message text is empty"));
         }
         self.chats.writable(chat, None)?;
+        let buttons = keyboard(&parameters["reply_markup"])?;
         let entities = text::check(text, &parameters["entities"], "MESSAGE_TOO_LONG")?;
         let found = self
             .messages
@@ -259,8 +265,21 @@ impl State {
         }
         message.text = text.to_owned();
         message.entities = entities;
+        // What is not said again goes.
+        message.buttons = buttons;
         message.edits += 1;
         Ok(told(message))
+    }
+
+    fn leave(&mut self, chat: i64) -> Result<Value, Refusal> {
+        if chat > 0 {
+            let text = "chat member status can't be changed in private chats";
+            return Err(Refusal::bad(text));
+        }
+        self.chats.writable(chat, None)?;
+        self.chats.set(chat, BOT, Standing::Left);
+        self.left.push(chat);
+        Ok(json!(true))
     }
 
     fn draft(&mut self, chat: i64, parameters: &Value) -> Result<Value, Refusal> {

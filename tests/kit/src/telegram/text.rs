@@ -38,6 +38,8 @@ pub struct Message {
     pub entities: Vec<Value>,
     /// The message that it is a reply to.
     pub reply_to: Option<i64>,
+    /// The buttons under it: text and data.
+    pub buttons: Vec<(String, String)>,
     /// How often it was changed.
     pub edits: usize,
     /// Nobody sees it any more.

@@ -79,8 +79,13 @@ impl Updates {
         }
     }
 
-    /// The oldest that wait, and what is insisted on.
-    pub(super) fn take(&mut self, limit: usize) -> Vec<Value> {
+    /// The oldest that wait, and what is insisted on. A press that was not asked for never comes.
+    pub(super) fn take(&mut self, limit: usize, allowed: &Value) -> Vec<Value> {
+        let kinds = allowed.as_array().map(Vec::as_slice).unwrap_or_default();
+        if !kinds.iter().any(|kind| kind == "callback_query") {
+            self.waiting
+                .retain(|(_, _, update)| update["callback_query"].is_null());
+        }
         let insisted = self.insisted.drain(..);
         let waiting = self.waiting.iter().map(|(_, _, update)| update.clone());
         let found: Vec<Value> = insisted.chain(waiting).take(limit).collect();

@@ -1,0 +1,148 @@
+//! Buttons of a pending action, and what comes back from them.
+//!
+//! Owns the form of their ids: name, beginning of the hash, answer. Pure. A press is read strictly; whether it is true
+//! is seen from the row.
+
+use weirgate_sdk::{Button, ButtonLimits, ButtonStyle};
+
+use super::{Act, code, id_of};
+use crate::{
+    i18n::{Language, consent::Consent},
+    store::Pending,
+};
+
+/// What the ids of these buttons begin with.
+const MARK: &str = "p";
+/// The answer that means no.
+const NO: &str = "no";
+/// How much of the hash stands in an id.
+const HASH: usize = 8;
+
+/// What a press says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pressed {
+    /// The row.
+    pub id: i64,
+    /// How the hash of the action begins.
+    pub hash: String,
+    /// What was answered; `None` for no.
+    pub answer: Option<String>,
+}
+
+/// Reads the id of a button as it came; `None` if no button of this gateway has it.
+#[must_use]
+pub fn pressed(id: &str) -> Option<Pressed> {
+    let mut parts = id.split('/');
+    let (mark, name) = (parts.next()?, parts.next()?);
+    let (hash, answer) = (parts.next()?, parts.next()?);
+    let is_hash = hash.len() == HASH && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if mark != MARK || !is_hash || parts.next().is_some() {
+        return None;
+    }
+    Some(Pressed {
+        id: id_of(name)?,
+        hash: hash.to_owned(),
+        answer: (answer != NO).then(|| answer.to_owned()),
+    })
+}
+
+/// The buttons of a row, where so many fit; none where they do not.
+#[must_use]
+pub fn buttons(
+    pending: &Pending,
+    act: &Act,
+    limits: Option<ButtonLimits>,
+    language: Language,
+) -> Vec<Button> {
+    let options = act.options();
+    let Some(limits) = limits.filter(|limits| options.len() < limits.most) else {
+        return Vec::new();
+    };
+    let start: String = pending.hash.chars().take(HASH).collect();
+    let button = |answer: &str, text: Consent, style| Button {
+        label: text.render(language).chars().take(limits.label).collect(),
+        id: format!("{MARK}/{}/{start}/{answer}", code(pending.id)),
+        style,
+    };
+    let style = match act {
+        Act::Delete | Act::Leave => ButtonStyle::Negative,
+        Act::Transfer { .. } | Act::Moderate { .. } => ButtonStyle::Positive,
+    };
+    let yes = options
+        .iter()
+        .map(|answer| button(answer, Consent::Yes(answer), style));
+    let no = button(NO, Consent::No, ButtonStyle::Plain);
+    yes.chain([no]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use weirgate_sdk::button::MAX_BUTTON_ID;
+
+    use super::*;
+    use crate::store::{Answerer, PendingKind};
+
+    fn row(id: i64) -> Pending {
+        Pending {
+            id,
+            conversation: 1,
+            asker: 1,
+            kind: PendingKind::Choice,
+            answerer: Answerer::GlobalOwner,
+            four_eyes: false,
+            action: String::new(),
+            hash: "0123456789abcdef".into(),
+            created_at: 0,
+            expires_at: 0,
+        }
+    }
+
+    #[test]
+    fn what_stands_on_buttons_comes_back() {
+        let limits = ButtonLimits { most: 3, label: 20 };
+        for language in Language::ALL {
+            let buttons = buttons(&row(i64::MAX >> 4), &Act::Delete, Some(limits), language);
+            let answers: Vec<Option<String>> = buttons
+                .iter()
+                .map(|button| {
+                    assert!(button.id.len() <= MAX_BUTTON_ID, "{}", button.id);
+                    assert!(!button.label.is_empty() && button.label.chars().count() <= 20);
+                    let pressed = pressed(&button.id).expect("its own id");
+                    assert_eq!((pressed.id, &*pressed.hash), (i64::MAX >> 4, "01234567"));
+                    pressed.answer
+                })
+                .collect();
+            let expected = [Some("history".to_owned()), Some("all".to_owned()), None];
+            assert_eq!(answers, expected);
+        }
+    }
+
+    #[test]
+    fn too_few_buttons_are_none() {
+        let one = ButtonLimits { most: 2, label: 20 };
+        assert!(buttons(&row(1), &Act::Delete, Some(one), Language::En).is_empty());
+        assert!(buttons(&row(1), &Act::Leave, None, Language::En).is_empty());
+        assert_eq!(
+            buttons(&row(1), &Act::Leave, Some(one), Language::En).len(),
+            2
+        );
+    }
+
+    #[test]
+    fn nothing_else_is_a_press() {
+        let name = code(7);
+        for id in [
+            "",
+            "p",
+            &format!("p/{name}"),
+            &format!("p/{name}/01234567"),
+            &format!("q/{name}/01234567/yes"),
+            &format!("p/{name}/0123456/yes"),
+            &format!("p/{name}/0123456z/yes"),
+            &format!("p/{name}/01234567/yes/more"),
+            "p/../01234567/yes",
+        ] {
+            assert_eq!(pressed(id), None, "{id}");
+        }
+    }
+}
