@@ -18,7 +18,7 @@ use crate::{
     error::{AdapterError, SendError},
     id::{AccountName, ConversationKey, MessageId, Platform, UserKey},
     ingress::Ingress,
-    media::Downloads,
+    media::{Downloads, OutgoingFile},
     message::ReplyContext,
     moderation::{Leaves, Moderates},
     stop::Stop,
@@ -53,6 +53,10 @@ pub struct Outgoing {
     pub rendered: Rendered,
     /// Show it as a reply to this; set on the first part only.
     pub reply: Option<ReplyTarget>,
+    /// The file that this part is, in the place of a text, which is empty then. Only where the capabilities say that
+    /// files can be sent, and never larger than they say. A refusal ([`SendError::Rejected`] and the like) makes the
+    /// gateway send words in its place.
+    pub file: Option<OutgoingFile>,
     /// What answering the message needs.
     pub reply_context: Option<ReplyContext>,
     /// Buttons under it, within the capabilities' limits; on the last part only.

@@ -107,6 +107,8 @@ pub struct Capabilities {
     /// A message is shown as pending until its end, so that the adapter is told of those that end without an answer
     /// ([`crate::Adapter::ended`]).
     pub pending: bool,
+    /// The largest file that can be sent, in bytes; `None` if none can be.
+    pub files: Option<u64>,
     /// Its rates.
     pub rates: Rates,
 }

@@ -18,6 +18,7 @@ use crate::{
     ability::Transcript,
     event::{Batch, Cursor},
     id::{AccountName, Platform},
+    media::Keeper,
 };
 
 /// What became of one event of a batch. Each of them is final for the adapter: acknowledge it.
@@ -108,6 +109,11 @@ pub trait Ingress: Send + Sync {
 
     /// Reports the state of the account's connection. Cheap; repeat it at will.
     fn connection(&self, platform: &Platform, account: &AccountName, state: Connection);
+
+    /// Where files go that people hand to the adapter itself; `None` if the gateway keeps none.
+    fn keeper(&self) -> Option<Arc<dyn Keeper>> {
+        None
+    }
 
     /// Past messages, for adapters whose capabilities say `transcript`.
     fn transcript(&self) -> Arc<dyn Transcript>;

@@ -7,7 +7,7 @@
 //! promised here; `docs/writing-an-adapter.md` walks through an example.
 //!
 //! Beside the contract stand a few small tools that more than one adapter needs: [`admins`], [`backoff`],
-//! [`media::address`], [`patience`], [`text`] and [`answer::table`]. They are pure.
+//! [`media::address`], [`media::form`], [`patience`], [`text`] and [`answer::table`]. They are pure.
 //!
 //! This crate never opens a connection, reads a file or a clock, or knows a platform by name. The one
 //! socket that it touches is that of [`Finding::listen`], for a moment.
@@ -48,7 +48,9 @@ pub use id::{
     ThreadId, UserId, UserKey,
 };
 pub use ingress::{Connection, Ingress, NotAccepted, Outcome, Receipt, ReceiptSlot};
-pub use media::{Content, Download, DownloadError, Downloads};
+pub use media::{
+    Content, Download, DownloadError, Downloads, KeepError, Keeper, KeptFile, OutgoingFile, Source,
+};
 pub use message::{
     Attachment, AttachmentKind, ChatKind, InboundMessage, PlatformRole, Replied, ReplyContext,
     Segment, Sender, SenderKind, Timestamp, Via,
