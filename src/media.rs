@@ -6,7 +6,9 @@
 
 pub mod config;
 mod folder;
+mod keeper;
 mod kind;
+mod outgoing;
 mod sweep;
 
 use std::{
@@ -172,11 +174,14 @@ impl MediaStore {
         let source = source(conversation, &attachment.reference);
         if let Some(row) = self.kept(&source).await? {
             metrics::media_file("reused");
-            return Ok(row);
+            return self.claimed(row, number).await;
         }
         let fetched = self.receive(from, conversation, attachment).await;
         let kept = match fetched {
-            Ok(file) => self.keep(file, number, source, attachment).await,
+            Ok(file) => {
+                let name = attachment.name.clone();
+                self.register(file, number, source, name).await
+            }
             Err(fault) => Err(fault),
         };
         metrics::media_file(match &kept {
@@ -185,6 +190,20 @@ impl MediaStore {
             Err(_) => "failed",
         });
         kept
+    }
+
+    /// A file that was kept before its conversation had a number belongs to it from now on.
+    async fn claimed(&self, row: MediaRow, conversation: i64) -> Result<MediaRow, Fault> {
+        if row.conversation != 0 {
+            return Ok(row);
+        }
+        let row = MediaRow {
+            conversation,
+            ..row
+        };
+        let change = Box::new(MediaChange::Keep(row.clone()));
+        commit(&self.store, |then| Write::Media(change, then)).await?;
+        Ok(row)
     }
 
     /// The file that came from there, if it is still there and stays for a while.
@@ -282,12 +301,12 @@ impl MediaStore {
     }
 
     /// Gives a received file its name, its row and its room.
-    async fn keep(
+    async fn register(
         &self,
         received: Received,
         conversation: i64,
         source: String,
-        attachment: &Attachment,
+        name: Option<String>,
     ) -> Result<MediaRow, Fault> {
         let Received { file, size, found } = received;
         self.make_room(size).await?;
@@ -299,7 +318,7 @@ impl MediaStore {
             source,
             kind: found.kind,
             mime: found.mime.to_owned(),
-            name: attachment.name.clone(),
+            name,
             size,
             created_at: now,
             expires_at: now.saturating_add(millis(self.retention)),

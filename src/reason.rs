@@ -194,6 +194,10 @@ reasons! {
     ReplyDropped = "reply_dropped", Failure;
     /// The platform refused the markup; the part was sent plain.
     FormattedPlain = "formatted_plain", Change;
+    /// The answer was too long for messages and went out as a file.
+    SentAsFile = "sent_as_file", Change;
+    /// The platform did not take a file; the words were sent in its place.
+    FileAsText = "file_as_text", Change;
     /// The answer was cut into several messages by the platform's limit.
     SplitForLimit = "split_for_limit", Change;
     /// The platform allows only so many messages in reply; the end of the answer was left out, and it says so.

@@ -40,7 +40,7 @@ pub use record::{
     HistoryScope, NewReply, PendingReply, Receipt, ReceiptOutcome, Role, Shown, ShownThread,
     TurnState, Waiting,
 };
-pub use reply::{Part, ReplyBody};
+pub use reply::{Part, ReplyBody, ReplyFile};
 
 /// Why the store did not do what was asked.
 #[derive(Debug, Clone, thiserror::Error)]

@@ -43,7 +43,10 @@ impl Agent {
         let changes = Changes::of(&ending.effects);
         let (outcome, failed) = (outcome(&ending), ending.state == TurnState::Failed);
         metrics::turn_ended(outcome);
-        let body = self.reply_body(input, turn, &ending);
+        let body = match self.reply_body(input, turn, &ending) {
+            Some(body) => Some(self.long_as_file(input, turn, body).await),
+            None => None,
+        };
         let sending = self.deliverer.is_free(input.conversation);
         let now = self.clock.now();
         let shown = self

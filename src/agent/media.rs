@@ -7,7 +7,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use tokio::sync::OwnedSemaphorePermit;
-use weirgate_sdk::{Adapter, Attachment, AttachmentKind, Segment};
+use weirgate_sdk::{Adapter, Attachment, AttachmentKind, Segment, answer::Format};
 
 use super::{
     Agent,
@@ -23,7 +23,7 @@ use crate::{
     media::{Fault, MediaStore, TEXT, is_picture},
     reason::Reason,
     security::fence::{self, Origin},
-    store::{MediaRow, kind_name},
+    store::{MediaRow, ReplyBody, ReplyFile, kind_name},
     trace::turn_id,
 };
 
@@ -73,6 +73,52 @@ impl Agent {
         let cleaned = input.rules.composer.redactor().clean(&notes);
         self.note_replaced(input, cleaned.secrets, cleaned.words);
         marked(text, &cleaned.text)
+    }
+
+    /// Puts a long answer into a file beside its parts, where that is wanted and the platform takes one.
+    pub(super) async fn long_as_file(
+        &self,
+        input: &Input,
+        turn: &Turn,
+        body: ReplyBody,
+    ) -> ReplyBody {
+        let most_parts = input.rules.composer.output().long_as_file;
+        let is_long = most_parts > 0 && body.parts.len() > most_parts.max(1);
+        let adapter = self.deliverer.adapter(&turn.conversation);
+        let most = adapter.and_then(|adapter| adapter.capabilities(&turn.conversation).files);
+        let (Some(store), Some(most)) = (&self.media, most) else {
+            return body;
+        };
+        let fits = u64::try_from(body.text.len()).is_ok_and(|size| size <= most);
+        if !is_long || !fits || body.private || !body.buttons.is_empty() {
+            return body;
+        }
+        let name = match body.format {
+            Format::Markdown => "answer.md",
+            Format::Plain | Format::Html => "answer.txt",
+        };
+        let kept = store.put(input.conversation, name, body.text.as_bytes());
+        match kept.await {
+            Ok(row) => {
+                self.traces
+                    .note(input.turn, Reason::SentAsFile, self.clock.now());
+                let file = ReplyFile {
+                    id: row.id,
+                    name: name.to_owned(),
+                    mime: row.mime,
+                    size: row.size,
+                };
+                ReplyBody {
+                    file: Some(file),
+                    ..body
+                }
+            }
+            Err(fault) => {
+                let turn = turn_id(input.turn);
+                tracing::warn!(%turn, %fault, "a long answer goes out in messages, not as a file");
+                body
+            }
+        }
     }
 
     /// Fetches the files of a turn, unless it is stopped meanwhile.

@@ -203,6 +203,7 @@ impl Core {
             sent: Arc::clone(&sent),
             output: config.output.clone(),
             hooks: hooks.clone(),
+            media: media.clone(),
             stop: signals.deliver.clone(),
         });
         let rules = Arc::new(Current::new(tune::rules(config, models, guarded, permits)));
@@ -352,6 +353,7 @@ impl Shared {
             rules: Arc::clone(&self.tuner.intake),
             keying: self.keying,
             connections: Arc::clone(&self.connections),
+            media: self.tuner.media.clone(),
             transcript: Arc::new(StoredTranscript {
                 store: Arc::clone(&self.store),
                 redactor: Arc::clone(&self.tuner.answers),

@@ -18,7 +18,7 @@ use tokio::{
     },
 };
 use weirgate_sdk::{
-    AccountName, Batch, Connection, Cursor, InboundMessage, Ingress, NotAccepted, Outcome,
+    AccountName, Batch, Connection, Cursor, InboundMessage, Ingress, Keeper, NotAccepted, Outcome,
     Platform, Receipt, ReceiptSlot, Stop, Transcript,
 };
 
@@ -37,6 +37,7 @@ use crate::{
     current::Current,
     directory::Directory,
     hook::Hooks,
+    media::MediaStore,
     reason::Reason,
     schedule::{
         dispatch::Dispatch,
@@ -100,6 +101,8 @@ pub struct Parts {
     pub keying: Keying,
     /// The connections of all accounts.
     pub connections: Arc<Connections>,
+    /// Files that people hand to adapters.
+    pub media: Option<Arc<MediaStore>>,
     /// Past messages for adapters that show them.
     pub transcript: Arc<dyn Transcript>,
     /// The clock.
@@ -234,6 +237,11 @@ impl Ingress for Intake {
                 "connection");
             metrics::adapter_state(platform, account, &state, true);
         }
+    }
+
+    fn keeper(&self) -> Option<Arc<dyn Keeper>> {
+        let media = self.shared.parts.media.clone()?;
+        Some(media)
     }
 
     fn transcript(&self) -> Arc<dyn Transcript> {

@@ -11,15 +11,20 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use async_trait::async_trait;
+use bytes::{Bytes, BytesMut};
 use tokio::{
     fs::{File, OpenOptions},
     io::{AsyncReadExt as _, AsyncWriteExt as _},
 };
+use weirgate_sdk::{Content, DownloadError};
 
 /// The folder below the data folder.
 const NAME: &str = "media";
 /// The folder below it in which files come to be.
 const INCOMING: &str = "incoming";
+/// Bytes that are read at once.
+const PIECE: usize = 64 << 10;
 /// Characters of a name: 128 random bits.
 const NAME_LENGTH: usize = 32;
 /// A file that is being fetched is never older; several processes may share a folder.
@@ -108,17 +113,29 @@ impl Folder {
 
     /// The first `most` bytes of a file; `None` if it is gone.
     pub(super) async fn read(&self, name: &str, most: u64) -> io::Result<Option<Vec<u8>>> {
-        let Some(path) = self.file(name) else {
+        let Some(file) = self.opened(name).await? else {
             return Ok(None);
-        };
-        let file = match File::open(path).await {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error),
         };
         let mut bytes = Vec::new();
         file.take(most).read_to_end(&mut bytes).await?;
         Ok(Some(bytes))
+    }
+
+    /// The bytes of a file, piece by piece; `None` if it is gone.
+    pub(super) async fn stream(&self, name: &str) -> io::Result<Option<Pieces>> {
+        let opened = self.opened(name).await?;
+        Ok(opened.map(Pieces))
+    }
+
+    async fn opened(&self, name: &str) -> io::Result<Option<File>> {
+        let Some(path) = self.file(name) else {
+            return Ok(None);
+        };
+        match File::open(path).await {
+            Ok(file) => Ok(Some(file)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Removes a file; tells whether it was there.
@@ -172,6 +189,19 @@ impl Drop for Incoming {
             // What stays goes with the next start.
             let _ = fs::remove_file(path);
         }
+    }
+}
+
+/// A file that is being read.
+pub(super) struct Pieces(File);
+
+#[async_trait]
+impl Content for Pieces {
+    async fn next(&mut self) -> Result<Option<Bytes>, DownloadError> {
+        let mut piece = BytesMut::with_capacity(PIECE);
+        let read = self.0.read_buf(&mut piece).await;
+        let read = read.map_err(|error| DownloadError::Unavailable(error.to_string()))?;
+        Ok((read > 0).then(|| piece.freeze()))
     }
 }
 

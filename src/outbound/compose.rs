@@ -180,6 +180,7 @@ impl Composer {
             reply_context: to.reply_context,
             private: to.private,
             pauses,
+            file: None,
             buttons: Vec::new(),
         })
     }

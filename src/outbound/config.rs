@@ -49,6 +49,8 @@ pub struct Output {
     pub default_strategy: Strategy,
     /// What to do with a send whose outcome nobody knows.
     pub on_unknown: OnUnknown,
+    /// An answer of more messages than this goes out as the first of them and a file with all of it; 0 is never.
+    pub long_as_file: usize,
     /// Answers while they are written.
     pub streaming: StreamingOutput,
     /// Answers in several messages.
@@ -145,6 +147,7 @@ impl Default for Output {
         Self {
             default_strategy: Strategy::Streaming,
             on_unknown: OnUnknown::Hold,
+            long_as_file: 0,
             streaming: StreamingOutput::default(),
             segmented: Segmented::default(),
             platform_adaptation: PlatformAdaptation::default(),
@@ -208,6 +211,7 @@ impl Output {
                 &Strategy::WORDS,
             ),
             on_unknown: fields.choice("on_unknown", default.on_unknown, &unknown),
+            long_as_file: fields.usize("long_as_file", default.long_as_file, 0..=1_000),
             streaming: StreamingOutput::read(fields.section("streaming")),
             segmented: Segmented::read(fields.section("segmented")),
             platform_adaptation: PlatformAdaptation::read(

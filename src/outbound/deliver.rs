@@ -17,8 +17,8 @@ use parking_lot::Mutex;
 use tokio::runtime::Handle;
 use tokio_util::task::TaskTracker;
 use weirgate_sdk::{
-    AccountName, Adapter, Capabilities, ConversationKey, Platform, ReplyTarget, Stop, UserKey,
-    answer::Format,
+    AccountName, Adapter, Capabilities, ConversationKey, OutgoingFile, Platform, ReplyTarget, Stop,
+    UserKey, answer::Format,
 };
 
 use receipt::OpenReceipts;
@@ -36,6 +36,7 @@ use crate::{
     directory::Directory,
     hook::Hooks,
     inbound::sent::SentMessages,
+    media::MediaStore,
     reason::Reason,
     security::redact::Redactor,
     store::{ReceiptOutcome, ReplyBody, Store},
@@ -77,6 +78,8 @@ pub struct Parts {
     pub output: Output,
     /// Plug-ins.
     pub hooks: Hooks,
+    /// Files that go out.
+    pub media: Option<Arc<MediaStore>>,
     /// Ends the delivery.
     pub stop: Stop,
 }
@@ -98,6 +101,7 @@ struct Shared {
     rested: tokio::sync::Notify,
     receipts: Mutex<OpenReceipts>,
     runtime: Handle,
+    media: Option<Arc<MediaStore>>,
     stop: Stop,
 }
 
@@ -131,6 +135,7 @@ impl Deliverer {
             sent,
             output,
             hooks,
+            media,
             stop,
         } = parts;
         let outbox = Outbox::new(output.buffer.max_size, output.buffer.overflow_strategy);
@@ -150,6 +155,7 @@ impl Deliverer {
             rested: tokio::sync::Notify::new(),
             receipts: Mutex::default(),
             runtime: Handle::current(),
+            media,
             stop,
         };
         Self {
@@ -295,6 +301,8 @@ impl Shared {
 
     async fn deliver(self: &Arc<Self>, reply: &mut Reply) -> End {
         let texts = part_texts(&reply.body);
+        // Behind the second part it was refused already.
+        let mut file = self.file_of(reply).filter(|_| reply.part <= 1);
         let mut frozen: Tick = 0;
         let mut doubtful = reply.doubtful;
         for (index, text) in texts
@@ -318,15 +326,29 @@ impl Shared {
                 self.settle(reply.id, part, failed(Reason::SendGone)).await;
                 return End::Settled;
             };
+            let all = if file.is_some() { 2 } else { texts.len() };
             let mut part = attempt::Part {
                 adapter,
                 reply,
                 text,
+                file: file.take_if(|_| index == 1),
                 index: u32::try_from(index).unwrap_or(u32::MAX),
-                count: u32::try_from(texts.len()).unwrap_or(u32::MAX),
+                count: u32::try_from(all).unwrap_or(u32::MAX),
             };
-            match self.send_part(&mut part, &mut frozen, doubtful).await {
-                attempt::Outcome::Delivered => {}
+            let mut outcome = self.send_part(&mut part, &mut frozen, doubtful).await;
+            if let attempt::Outcome::FileRefused = outcome {
+                self.note(reply.turn, reply.id, Reason::FileAsText);
+                part.file = None;
+                part.count = u32::try_from(texts.len()).unwrap_or(u32::MAX);
+                outcome = self.send_part(&mut part, &mut frozen, doubtful).await;
+            }
+            let is_whole = part.file.is_some();
+            match outcome {
+                attempt::Outcome::Delivered | attempt::Outcome::Doubtful if is_whole => {
+                    return End::Settled;
+                }
+                // A part without a file has none to refuse.
+                attempt::Outcome::Delivered | attempt::Outcome::FileRefused => {}
                 attempt::Outcome::Doubtful => doubtful = true,
                 attempt::Outcome::GivenUp => {
                     self.unanswered(reply);
@@ -338,6 +360,13 @@ impl Shared {
             reply.doubts = 0;
         }
         End::Settled
+    }
+
+    /// The file of a reply, if there is a store of files to take it from.
+    fn file_of(&self, reply: &Reply) -> Option<OutgoingFile> {
+        let file = reply.body.file.as_ref()?;
+        let media = self.media.as_ref()?;
+        Some(media.outgoing(file))
     }
 
     /// Waits for the account's pace. Time for which the platform froze the place is added to `frozen`;

@@ -244,6 +244,7 @@ mod tests {
             reply_context: None,
             pauses: Vec::new(),
             buttons: Vec::new(),
+            file: None,
             private: false,
         };
         Reply {

@@ -33,9 +33,29 @@ pub struct ReplyBody {
     /// Buttons under the last part.
     #[serde(rename = "k", default, skip_serializing_if = "Vec::is_empty")]
     pub buttons: Vec<Button>,
+    /// The whole answer as a file, which takes the place of all parts but the first.
+    #[serde(rename = "m", default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<ReplyFile>,
     /// Only whom it answers is to see it, where that can be.
     #[serde(rename = "v", default, skip_serializing_if = "std::ops::Not::not")]
     pub private: bool,
+}
+
+/// A file of the media store that goes out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReplyFile {
+    /// Its name in the store.
+    #[serde(rename = "i")]
+    pub id: String,
+    /// What people see it called.
+    #[serde(rename = "n")]
+    pub name: String,
+    /// Its media type.
+    #[serde(rename = "t")]
+    pub mime: String,
+    /// Its size in bytes.
+    #[serde(rename = "s")]
+    pub size: u64,
 }
 
 /// One part of an answer: a range of the text with the marks that close and reopen what it cuts.

@@ -113,6 +113,7 @@ impl Rig {
             reply: None,
             reply_context: None,
             buttons: Vec::new(),
+            file: None,
             private: false,
         }
     }

@@ -145,6 +145,7 @@ impl Adapter for Board {
             transcript: false,
             buttons: None,
             pending: false,
+            files: None,
             rates: Rates::UNLIMITED,
         }
     }

@@ -7,6 +7,7 @@ mod counterpart;
 mod endings;
 mod forward;
 mod http;
+mod media;
 mod missed;
 mod moderation;
 mod official;
@@ -174,6 +175,7 @@ fn outgoing(conversation: &str, text: &str, reply: Option<(&str, &str)>) -> Outg
         }),
         reply_context: None,
         buttons: Vec::new(),
+        file: None,
         private: false,
     }
 }

@@ -15,7 +15,7 @@ use std::{
 use weirgate::reason::Reason;
 
 /// Each code with a file of tests that names it.
-const SEEN: [(&str, &str); 69] = [
+const SEEN: [(&str, &str); 71] = [
     ("duplicate", "tests/it/reasons/events.rs"),
     ("own_message", "tests/it/reasons/events.rs"),
     ("other_bot", "tests/it/simulation/changes.rs"),
@@ -78,6 +78,8 @@ const SEEN: [(&str, &str); 69] = [
     ("reply_expired", "src/outbound/deliver/tests/errors.rs"),
     ("reply_dropped", "src/outbound/deliver/tests/order.rs"),
     ("formatted_plain", "src/outbound/deliver/tests/errors.rs"),
+    ("sent_as_file", "tests/it/telegram/files.rs"),
+    ("file_as_text", "tests/it/telegram/files.rs"),
     ("split_for_limit", "tests/it/reasons/turns.rs"),
     ("reply_budget", "tests/it/qq/official_whole.rs"),
     ("stream_shed", "tests/it/reasons/turns.rs"),

@@ -4,6 +4,7 @@
 
 mod buttons;
 mod counterpart;
+mod files;
 mod media;
 mod moderation;
 mod receiving;
@@ -106,6 +107,7 @@ impl Rig {
             reply: None,
             reply_context: None,
             buttons: Vec::new(),
+            file: None,
             private: false,
         }
     }

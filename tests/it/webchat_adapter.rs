@@ -1,6 +1,7 @@
 //! The web chat adapter over real sockets, with a recording gateway behind it.
 
 mod doors;
+mod files;
 mod resume;
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
@@ -110,6 +111,7 @@ fn outgoing(
         reply: None,
         reply_context: None,
         buttons: Vec::new(),
+        file: None,
         private: false,
     }
 }

@@ -10,8 +10,8 @@ mod refusal;
 use std::{error::Error, fmt, time::Duration};
 
 use reqwest::{
-    Client, Response, StatusCode, Url,
-    header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue},
+    Body, Client, Response, StatusCode, Url,
+    header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue},
     redirect::Policy,
 };
 use serde::Serialize;
@@ -20,7 +20,7 @@ use tokio::{
     sync::Semaphore,
     time::{Instant, timeout},
 };
-use weirgate_sdk::{Freeze, text::line};
+use weirgate_sdk::{Content, Freeze, media::form::Whole, text::line};
 
 use crate::pauses::Pauses;
 
@@ -150,7 +150,7 @@ impl Api {
             let text = "cannot be written as JSON";
             return Err(CallError::Unreachable(text.into()));
         };
-        self.call(call, Some(body), limit).await
+        self.call(call, Some(Said::Json(body)), limit).await
     }
 
     /// Tells something that has no result, and waits at most `limit` for the platform to take it.
@@ -159,6 +159,21 @@ impl Api {
     /// As there.
     pub async fn tell(&self, call: Call<'_>, limit: Duration) -> Result<(), CallError> {
         self.call(call, None, limit).await.map(|_| ())
+    }
+
+    /// Hands a form with a file over, which goes out as it is read, and waits at most `limit` for the answer.
+    ///
+    /// # Errors
+    /// As [`Api::post`].
+    pub async fn upload(
+        &self,
+        call: Call<'_>,
+        form: Whole,
+        content: Box<dyn Content>,
+        limit: Duration,
+    ) -> Result<Value, CallError> {
+        self.call(call, Some(Said::Form(form, content)), limit)
+            .await
     }
 
     /// Whether an address is one of the platform's own servers of files, or the API's own server.
@@ -191,7 +206,7 @@ impl Api {
     async fn call(
         &self,
         call: Call<'_>,
-        body: Option<Vec<u8>>,
+        body: Option<Said>,
         limit: Duration,
     ) -> Result<Value, CallError> {
         if let Some((left, scope)) = self.pauses.left(call.route(), Instant::now())
@@ -215,13 +230,20 @@ impl Api {
         answer.unwrap_or_else(|_| Err(CallError::Lost(format!("no answer in {limit:?}"))))
     }
 
-    async fn exchange(&self, call: Call<'_>, body: Option<Vec<u8>>) -> Result<Value, CallError> {
+    async fn exchange(&self, call: Call<'_>, body: Option<Said>) -> Result<Value, CallError> {
         let address = format!("{}{}", self.base, call.path());
         let mut request = self.client.request(call.method(), address);
-        if let Some(body) = body {
-            let json = HeaderValue::from_static("application/json");
-            request = request.header(CONTENT_TYPE, json).body(body);
-        }
+        request = match body {
+            Some(Said::Json(body)) => {
+                let json = HeaderValue::from_static("application/json");
+                request.header(CONTENT_TYPE, json).body(body)
+            }
+            Some(Said::Form(form, content)) => request
+                .header(CONTENT_TYPE, form.content_type.as_str())
+                .header(CONTENT_LENGTH, form.length)
+                .body(Body::wrap_stream(form.stream(content))),
+            None => request,
+        };
         let response = request.send().await.map_err(broken)?;
         let status = response.status();
         let headers = response.headers().clone();
@@ -236,6 +258,12 @@ impl Api {
         }
         answer
     }
+}
+
+/// What a call carries.
+enum Said {
+    Json(Vec<u8>),
+    Form(Whole, Box<dyn Content>),
 }
 
 /// What an answer says.

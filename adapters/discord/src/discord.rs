@@ -32,6 +32,7 @@ use crate::{
     session::{self, Frame},
     settings::Settings,
     stream::Live,
+    upload,
 };
 
 /// Events that wait to be handed in; while they are that many, nothing more is read.
@@ -294,6 +295,7 @@ impl Adapter for Discord {
             transcript: false,
             buttons: None,
             pending: true,
+            files: Some(upload::LARGEST),
             rates: settings.rates,
         }
     }

@@ -29,6 +29,7 @@ mod session;
 pub mod settings;
 mod socket;
 mod stream;
+mod upload;
 
 use std::sync::Arc;
 

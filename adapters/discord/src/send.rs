@@ -22,7 +22,7 @@ use crate::{
     interaction, leftover,
     places::{Place, Snowflake, number},
     settings::Reply,
-    stream,
+    stream, upload,
 };
 
 /// Delivers one part. Only a reply that is not allowed makes a second call: the first was refused, and the words go out
@@ -33,6 +33,13 @@ use crate::{
 pub async fn send(shared: &Shared, outgoing: &Outgoing) -> Result<Sent, SendError> {
     let channel = channel(&outgoing.conversation)?;
     shared.api()?;
+    if let Some(file) = &outgoing.file {
+        if outgoing.private {
+            return Err(SendError::Rejected("a file is seen by everybody".into()));
+        }
+        let key = key(&shared.secret, outgoing);
+        return upload::send(shared, channel, &key, file).await;
+    }
     if outgoing.rendered.text.trim().is_empty() {
         return Err(SendError::Rejected("empty text".into()));
     }
@@ -122,12 +129,7 @@ pub fn shown_as_reply(shared: &Shared, message: &MessageId) -> Option<Snowflake>
 
 /// The message that shows a text.
 fn message(text: &str, key: &str, channel: Snowflake, answers: Option<Snowflake>) -> CreateMessage {
-    let nobody = CreateAllowedMentions::new().replied_user(false);
-    let message = CreateMessage::new()
-        .content(text)
-        .allowed_mentions(nobody)
-        .nonce(Nonce::String(key.to_owned()))
-        .enforce_nonce(true);
+    let message = bare(key).content(text);
     let Some(answers) = answers else {
         return message;
     };
@@ -136,6 +138,16 @@ fn message(text: &str, key: &str, channel: Snowflake, answers: Option<Snowflake>
         .message_id(WireMessageId::new(answers))
         .fail_if_not_exists(false);
     message.reference_message(reply)
+}
+
+/// A message without a text that mentions nobody.
+#[must_use]
+pub fn bare(key: &str) -> CreateMessage {
+    let nobody = CreateAllowedMentions::new().replied_user(false);
+    CreateMessage::new()
+        .allowed_mentions(nobody)
+        .nonce(Nonce::String(key.to_owned()))
+        .enforce_nonce(true)
 }
 
 /// What the platform knows a repeated part by: at most 25 characters. It is made with the account's secret, so that a
@@ -174,6 +186,7 @@ pub fn message_id(result: &Value) -> Option<MessageId> {
 }
 
 /// The class of a failed send.
+#[must_use]
 pub fn failure(shared: &Shared, channel: Snowflake, error: &CallError) -> SendError {
     let text = error.to_string();
     let trouble = match error {

@@ -13,6 +13,7 @@ pub mod card;
 pub mod cq;
 pub mod dial;
 pub mod door;
+pub mod download;
 pub mod folded;
 pub mod forward;
 pub mod handshake;
@@ -34,7 +35,9 @@ pub mod segment;
 pub mod send;
 pub mod sent;
 pub mod session;
+pub mod upload;
 pub mod version;
+pub mod web;
 pub mod welcome;
 pub mod wire;
 

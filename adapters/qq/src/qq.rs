@@ -10,9 +10,9 @@ use axum::Router;
 use parking_lot::Mutex;
 use tokio::{sync::mpsc, time::timeout};
 use weirgate_sdk::{
-    AccountName, Adapter, AdapterError, Capabilities, ConversationKey, Event, Finding, Ingress,
-    Leaves, Length, LengthUnit, Moderates, Outgoing, Platform, SendError, Sent, Setup, Stop,
-    Streaming, admins::Admins, answer::Render, patience::Patience,
+    AccountName, Adapter, AdapterError, Capabilities, ConversationKey, Downloads, Event, Finding,
+    Ingress, Leaves, Length, LengthUnit, Moderates, Outgoing, Platform, SendError, Sent, Setup,
+    Stop, Streaming, admins::Admins, answer::Render, patience::Patience,
 };
 
 use crate::{
@@ -32,6 +32,7 @@ use crate::{
         seen::Seen,
         send::{self, Call},
         sent::SentMessages,
+        upload,
         version::{Family, Implementation},
         wire::Frame,
     },
@@ -333,6 +334,7 @@ impl Adapter for Qq {
             transcript: false,
             buttons: None,
             pending: false,
+            files: Some(upload::LARGEST),
             rates: settings.rates,
         }
     }
@@ -372,6 +374,10 @@ impl Adapter for Qq {
         Ok(())
     }
 
+    fn downloads(&self) -> Option<&dyn Downloads> {
+        Some(self)
+    }
+
     fn moderates(&self) -> Option<&dyn Moderates> {
         Some(self)
     }
@@ -405,6 +411,9 @@ impl Adapter for Qq {
 
     async fn send(&self, outgoing: Outgoing) -> Result<Sent, SendError> {
         let shared = &self.shared;
+        if let Some(file) = &outgoing.file {
+            return upload::send(shared, &outgoing.conversation, file).await;
+        }
         let result = if self.format.fits(&outgoing.rendered) {
             let call = send::call(&outgoing, shared.settings.reply)?;
             shared.deliver(&call).await

@@ -10,15 +10,15 @@ mod refusal;
 use std::{error::Error, fmt, time::Duration};
 
 use reqwest::{
-    Client, Response, StatusCode, Url,
-    header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER},
+    Body, Client, RequestBuilder, Response, StatusCode, Url,
+    header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, RETRY_AFTER},
     redirect::Policy,
 };
 use serde::Serialize;
 use serde_json::Value;
 use teloxide_core::requests::Payload;
 use tokio::{sync::Semaphore, time::timeout};
-use weirgate_sdk::text::line;
+use weirgate_sdk::{Content, media::form::Whole, text::line};
 
 pub use refusal::{Refusal, Trouble};
 
@@ -125,6 +125,30 @@ impl Api {
         answer.unwrap_or_else(|_| Err(CallError::Lost(format!("no answer in {limit:?}"))))
     }
 
+    /// Makes a call with a file in it, which goes out as it is read, and waits at most `limit` for the answer.
+    ///
+    /// # Errors
+    /// As [`Api::call`].
+    pub async fn upload(
+        &self,
+        method: &str,
+        form: Whole,
+        content: Box<dyn Content>,
+        limit: Duration,
+    ) -> Result<Value, CallError> {
+        let Ok(Ok(_place)) = timeout(QUEUE_LIMIT, self.places.acquire()).await else {
+            let text = "too many calls under way";
+            return Err(CallError::Unreachable(text.into()));
+        };
+        let request = self.client.post(format!("{}{method}", self.base));
+        let request = request
+            .header(CONTENT_TYPE, form.content_type.as_str())
+            .header(CONTENT_LENGTH, form.length)
+            .body(Body::wrap_stream(form.stream(content)));
+        let answer = timeout(limit, self.answer(request)).await;
+        answer.unwrap_or_else(|_| Err(CallError::Lost(format!("no answer in {limit:?}"))))
+    }
+
     /// Asks for a file at the path that the platform gave, and waits at most `limit` for the beginning of it.
     ///
     /// # Errors
@@ -150,6 +174,10 @@ impl Api {
         let request = request
             .header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
             .body(body);
+        self.answer(request).await
+    }
+
+    async fn answer(&self, request: RequestBuilder) -> Result<Value, CallError> {
         let response = request.send().await.map_err(broken)?;
         let status = response.status();
         let header = response.headers().get(RETRY_AFTER);

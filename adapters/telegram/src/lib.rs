@@ -26,6 +26,7 @@ mod send;
 pub mod settings;
 mod stream;
 mod telegram;
+mod upload;
 mod webhook;
 mod window;
 

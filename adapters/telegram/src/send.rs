@@ -19,6 +19,7 @@ use crate::{
     settings::Reply,
     stream,
     telegram::Shared,
+    upload,
 };
 
 /// Delivers one part. A second call is made only when the first was refused because the place is another: a topic is
@@ -33,6 +34,9 @@ pub async fn send(shared: &Shared, outgoing: &Outgoing) -> Result<Sent, SendErro
         return Ok(sent);
     }
     shared.floods.ask(place.chat, Instant::now())?;
+    if let Some(file) = &outgoing.file {
+        return upload::send(shared, place, file).await;
+    }
     if let Some(sent) = stream::complete(shared, place, outgoing).await? {
         return Ok(sent);
     }

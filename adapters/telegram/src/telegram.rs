@@ -36,6 +36,7 @@ use crate::{
     send,
     settings::{Mode, Settings},
     stream::Live,
+    upload,
     webhook::{self, Hook},
 };
 
@@ -263,6 +264,7 @@ impl Adapter for Telegram {
             transcript: false,
             buttons: Some(buttons::LIMITS),
             pending: false,
+            files: Some(upload::LARGEST),
             rates,
         }
     }

@@ -15,8 +15,8 @@ use tokio::{
 };
 use weirgate_sdk::{
     AccountName, Adapter, AdapterError, Capabilities, ChatModels, Connection, ConversationKey,
-    Ingress, Length, LengthUnit, MessageId, Outgoing, Platform, SendError, Sent, Setup, Stop,
-    Streaming, Streams, answer::Render,
+    Ingress, Keeper, Length, LengthUnit, MessageId, Outgoing, Platform, SendError, Sent, Setup,
+    Stop, Streaming, Streams, answer::Render,
 };
 
 use crate::{
@@ -26,7 +26,8 @@ use crate::{
     hub::{Hub, with_session},
     outlet::Cut,
     socket::Link,
-    token::Signer,
+    token::{Signer, Visitor},
+    upload::Uploads,
 };
 
 /// How often empty rooms are looked for.
@@ -44,6 +45,7 @@ pub struct WebChat {
     pub(crate) hub: Hub,
     running: Mutex<Option<Running>>,
     sockets: Arc<Semaphore>,
+    pub(crate) uploads: Uploads,
 }
 
 #[derive(Clone)]
@@ -65,6 +67,7 @@ pub fn build(setup: Setup, mut settings: Settings) -> Arc<WebChat> {
         hub: Hub::new(format!("{epoch:032x}").into(), settings.timing.room),
         running: Mutex::new(None),
         sockets: Arc::new(Semaphore::new(settings.max_sockets)),
+        uploads: Uploads::default(),
         settings,
     })
 }
@@ -88,6 +91,22 @@ impl WebChat {
             stop: running.stop,
             permit,
         })
+    }
+
+    /// Who keeps files, while the gateway does.
+    pub(crate) fn keeper(&self) -> Option<Arc<dyn Keeper>> {
+        let running = self.running.lock().clone()?;
+        running.ingress.keeper()
+    }
+
+    /// The key of a visitor's conversation.
+    pub(crate) fn key(&self, visitor: &Visitor, session: &str) -> ConversationKey {
+        ConversationKey {
+            platform: PLATFORM.into(),
+            account: self.account.clone(),
+            conversation: visitor.id.as_str().into(),
+            thread: Some(session.into()),
+        }
     }
 
     pub(crate) fn is_running(&self) -> bool {
@@ -128,6 +147,7 @@ impl Adapter for WebChat {
             transcript: true,
             buttons: None,
             pending: true,
+            files: None,
             rates: self.settings.rates,
         }
     }
@@ -149,7 +169,10 @@ impl Adapter for WebChat {
         loop {
             tokio::select! {
                 () = &mut stopped => break,
-                _ = sweep.tick() => self.hub.sweep(Instant::now()),
+                _ = sweep.tick() => {
+                    self.hub.sweep(Instant::now());
+                    self.uploads.sweep(Instant::now());
+                }
             }
         }
         self.close_sockets().await;

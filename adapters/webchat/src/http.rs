@@ -15,7 +15,7 @@ use axum::{
     http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header},
     middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
-    routing::get,
+    routing::{get, post},
 };
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ use crate::{
     adapter::WebChat,
     files::{File, files, page},
     origin::{check_host, check_origin},
-    socket,
+    socket, upload,
 };
 
 /// Largest frame and message from a client in bytes.
@@ -46,7 +46,11 @@ pub(crate) fn router(chat: &Arc<WebChat>, first: bool) -> Router {
     let mut routes = Router::new()
         .route(&format!("/site/{name}"), show.clone())
         .route(&format!("/ws/{name}"), socket.clone())
-        .route(&format!("/api/chat/{name}"), about);
+        .route(&format!("/api/chat/{name}"), about)
+        .route(
+            &format!("/api/chat/{name}/files"),
+            post(upload::take).options(upload_preflight),
+        );
     if first {
         routes = routes
             .route("/", show)
@@ -136,6 +140,7 @@ async fn about(State(chat): State<Arc<WebChat>>) -> (HeaderMap, Json<Value>) {
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     let mut body = json!({
         "title": site.title, "suggestions": site.suggestions, "maxMessage": site.max_message,
+        "files": site.files,
     });
     for (name, value) in [("greeting", &site.greeting), ("color", &site.color)] {
         if !value.is_empty() {
@@ -159,6 +164,23 @@ async fn preflight() -> Response {
     response
 }
 
+/// The same for a page that sends a file.
+async fn upload_preflight() -> Response {
+    let mut response = StatusCode::NO_CONTENT.into_response();
+    put(
+        &mut response,
+        &[
+            (header::ACCESS_CONTROL_ALLOW_METHODS, "POST"),
+            (
+                header::ACCESS_CONTROL_ALLOW_HEADERS,
+                "authorization, content-type, x-session, x-file-name",
+            ),
+            (header::ACCESS_CONTROL_MAX_AGE, "600"),
+        ],
+    );
+    response
+}
+
 /// Opens a socket, if the page that asks may.
 async fn open(
     State(chat): State<Arc<WebChat>>,
@@ -169,8 +191,7 @@ async fn open(
     if uri.query().is_some_and(|query| !query.is_empty()) {
         return refuse("no parameters here: a token belongs into the first frame");
     }
-    let host = single(&headers, header::HOST).unwrap_or_default();
-    if check_origin(origin(&headers), host, &chat.settings.origins).is_err() {
+    if !may_ask(&headers, &chat.settings.origins) {
         return refuse("this origin may not open the socket");
     }
     let upgrade = match upgrade {
@@ -198,6 +219,12 @@ async fn open(
 fn origin(headers: &HeaderMap) -> Option<&str> {
     let named = headers.contains_key(header::ORIGIN);
     named.then(|| single(headers, header::ORIGIN).unwrap_or("null"))
+}
+
+/// Whether the page that asks is the server's own, or one of these.
+pub(crate) fn may_ask(headers: &HeaderMap, origins: &[String]) -> bool {
+    let host = single(headers, header::HOST).unwrap_or_default();
+    check_origin(origin(headers), host, origins).is_ok()
 }
 
 /// The value of a header that stands there exactly once.

@@ -10,6 +10,8 @@ use crate::texts::{Code, Language};
 
 /// Most lines in one frame.
 pub(crate) const MAX_LINES: usize = 64;
+/// Most files of one message.
+const MAX_FILES: usize = 10;
 /// Longest session label and message id in characters.
 const MAX_ID: usize = 64;
 
@@ -22,8 +24,10 @@ pub(crate) enum Request {
     Text {
         /// The client's id of the message.
         message: String,
-        /// The words, line ends as `\n`.
+        /// The words, line ends as `\n`; empty only beside files.
         text: String,
+        /// Files that were sent before.
+        files: Vec<String>,
     },
     /// Ends the running turn.
     Stop,
@@ -119,10 +123,12 @@ fn read_line(line: &str, max_message: usize, message: &mut Option<String>) -> Re
     let request = match kind {
         "hello" => Request::Hello(hello(&fields)),
         "text" => {
-            let text = text(fields.get("content"), max_message)?;
+            let files = files(fields.get("files"))?;
+            let text = text(fields.get("content"), max_message, !files.is_empty())?;
             Request::Text {
                 message: message.clone().ok_or(Code::MissingMessageId)?,
                 text,
+                files,
             }
         }
         "stop" => Request::Stop,
@@ -138,6 +144,11 @@ fn read_line(line: &str, max_message: usize, message: &mut Option<String>) -> Re
         message: message.clone(),
         request,
     })
+}
+
+/// Whether a text is a session label.
+pub(crate) fn is_session(label: &str) -> bool {
+    is_id(label, "_-")
 }
 
 fn is_id(id: &str, marks: &str) -> bool {
@@ -161,8 +172,23 @@ fn hello(fields: &Map<String, Value>) -> Hello {
     }
 }
 
-fn text(content: Option<&Value>, max_message: usize) -> Result<String, Code> {
+fn files(files: Option<&Value>) -> Result<Vec<String>, Code> {
+    let names = match files {
+        None | Some(Value::Null) => return Ok(Vec::new()),
+        Some(Value::Array(names)) if names.len() <= MAX_FILES => names,
+        Some(_) => return Err(Code::BadFrame),
+    };
+    let name = |name: &Value| match name.as_str() {
+        Some(name) if is_id(name, "") => Ok(name.to_owned()),
+        _ => Err(Code::BadFrame),
+    };
+    names.iter().map(name).collect()
+}
+
+/// The words of a message; beside files there need be none.
+fn text(content: Option<&Value>, max_message: usize, optional: bool) -> Result<String, Code> {
     let text = match content {
+        None | Some(Value::Null) if optional => "",
         Some(Value::String(text)) => text.as_str(),
         Some(Value::Object(content)) => content
             .get("text")
@@ -182,6 +208,9 @@ fn text(content: Option<&Value>, max_message: usize) -> Result<String, Code> {
         }
     }
     if clean.chars().all(is_invisible) {
+        if optional {
+            return Ok(String::new());
+        }
         return Err(Code::Empty);
     }
     if clean.chars().count() > max_message {

@@ -24,6 +24,7 @@ mod socket;
 mod submit;
 mod texts;
 mod token;
+mod upload;
 
 pub use adapter::{WebChat, build};
 pub use format::Html;

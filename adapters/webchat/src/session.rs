@@ -164,7 +164,13 @@ impl Session {
         let session = session.unwrap_or_else(|| self.own.clone());
         match request {
             Request::Hello(_) => {}
-            Request::Text { message, text } => self.text(&visitor, session, message, text).await,
+            Request::Text {
+                message,
+                text,
+                files,
+            } => {
+                self.text(&visitor, session, message, (text, files)).await;
+            }
             Request::Stop => self.stop(&visitor, session).await,
             Request::System(act) => self.system(act, &session, message),
             Request::History { before, limit } => {
@@ -210,12 +216,7 @@ impl Session {
     }
 
     fn key(&self, visitor: &Visitor, session: &str) -> ConversationKey {
-        ConversationKey {
-            platform: PLATFORM.into(),
-            account: self.chat.account.clone(),
-            conversation: visitor.id.as_str().into(),
-            thread: Some(session.into()),
-        }
+        self.chat.key(visitor, session)
     }
 
     async fn read(

@@ -33,6 +33,8 @@ pub struct Settings {
     pub hosts: Vec<String>,
     /// Longest message of a visitor in characters.
     pub max_message: usize,
+    /// Visitors may send files.
+    pub files: bool,
     /// Most open sockets.
     pub max_sockets: usize,
     /// Most open sockets of one visitor; a further one closes his oldest.
@@ -77,6 +79,7 @@ impl Default for Settings {
             origins: vec![],
             hosts: vec![],
             max_message: 8_000,
+            files: false,
             max_sockets: 1_000,
             max_sockets_per_visitor: 8,
             rates: Rates::UNLIMITED,
@@ -128,6 +131,7 @@ impl Settings {
             // Ten thousand characters fit into one frame of 128 KiB however they are escaped: at most
             // twelve bytes each.
             max_message: fields.usize("max_message", base.max_message, 1..=10_000),
+            files: fields.bool("files", base.files),
             max_sockets: fields.usize("max_sockets", base.max_sockets, 1..=100_000),
             max_sockets_per_visitor: fields.usize(
                 "max_sockets_per_visitor",

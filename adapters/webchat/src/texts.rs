@@ -52,6 +52,8 @@ pub(crate) enum Code {
     TooManySessions,
     /// The message has no text.
     Empty,
+    /// The message names a file that is not there.
+    UnknownFile,
     /// The message is too long.
     TooLong,
     /// Too many lines in one frame.
@@ -84,6 +86,7 @@ impl Code {
             Self::BadSessionId => "bad_session_id",
             Self::TooManySessions => "too_many_sessions",
             Self::Empty => "empty",
+            Self::UnknownFile => "unknown_file",
             Self::TooLong => "too_long",
             Self::TooManyLines => "too_many_lines",
             Self::StoreUnavailable => "store_unavailable",
@@ -115,6 +118,7 @@ impl Code {
             Self::BadSessionId => "The sessionId is not valid.",
             Self::TooManySessions => "Too many conversations on one connection.",
             Self::Empty => "The message is empty.",
+            Self::UnknownFile => "This file is not there any more; send it again.",
             Self::TooLong => "The message is too long.",
             Self::TooManyLines => "Too many lines in one frame.",
             Self::StoreUnavailable => "The message could not be saved. Please try again later.",
@@ -138,6 +142,7 @@ impl Code {
             Self::BadSessionId => "sessionId 不正确。",
             Self::TooManySessions => "同一连接上的会话太多。",
             Self::Empty => "消息内容为空。",
+            Self::UnknownFile => "这个文件已经不在了，请重新发送。",
             Self::TooLong => "消息太长。",
             Self::TooManyLines => "一帧中的行数太多。",
             Self::StoreUnavailable => "消息暂时无法保存，请稍后再试。",

@@ -5,7 +5,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use weirgate_sdk::{Adapter, MessageId, Outgoing, SendError, answer::Format};
+use weirgate_sdk::{
+    Adapter, MessageId, Outgoing, OutgoingFile, SendError,
+    answer::{Format, Rendered},
+};
 
 use super::{
     ATTEMPTS, Held, RETRY_PAUSE, Reply, Shared, ends::message_ids, failed, micros, rendered,
@@ -28,6 +31,8 @@ pub(super) struct Part<'a> {
     pub(super) adapter: Arc<dyn Adapter>,
     pub(super) reply: &'a Reply,
     pub(super) text: &'a str,
+    /// In the place of the text.
+    pub(super) file: Option<OutgoingFile>,
     pub(super) index: u32,
     pub(super) count: u32,
 }
@@ -38,6 +43,8 @@ pub(super) enum Outcome {
     Delivered,
     /// Nobody knows, and it is not repeated; the other parts follow.
     Doubtful,
+    /// The platform does not take the file: words go in its place.
+    FileRefused,
     /// The reply is given up.
     GivenUp,
     /// The gateway stops.
@@ -48,6 +55,7 @@ pub(super) enum Outcome {
 enum Next {
     Again(Duration),
     Plain,
+    AsText,
     Doubtful,
     GiveUp(Reason),
 }
@@ -136,6 +144,10 @@ impl Shared {
                     }
                 }
                 Next::Plain => tried.format = Format::Plain,
+                Next::AsText => {
+                    tracing::warn!(reply = reply.id, %error, "the file is not taken");
+                    return Outcome::FileRefused;
+                }
                 Next::Doubtful => {
                     self.note(reply.turn, reply.id, Reason::SendUnknown);
                     // The other parts follow, also after a crash; the last one says that it is held.
@@ -211,7 +223,7 @@ impl Shared {
         let reply = part.reply;
         let outgoing = outgoing(part, format, &self.redactor);
         // A part that shows nothing, such as a comment alone, is as good as delivered.
-        let visible = !outgoing.rendered.text.trim().is_empty();
+        let visible = outgoing.file.is_some() || !outgoing.rendered.text.trim().is_empty();
         let Some(outgoing) = self.hooks.before_send(outgoing).filter(|_| visible) else {
             if part.index + 1 == part.count {
                 self.unanswered(reply);
@@ -258,7 +270,7 @@ impl Shared {
                 Next::Again(Duration::ZERO)
             }
             SendError::Unavailable(_) => Next::Again(grow(&mut tried.pause)),
-            SendError::BadFormat(_) if tried.format != Format::Plain => {
+            SendError::BadFormat(_) if part.file.is_none() && tried.format != Format::Plain => {
                 self.note(reply.turn, reply.id, Reason::FormattedPlain);
                 Next::Plain
             }
@@ -272,6 +284,14 @@ impl Shared {
                 } else {
                     Next::Doubtful
                 }
+            }
+            SendError::TooLong
+            | SendError::BadFormat(_)
+            | SendError::Forbidden(_)
+            | SendError::Rejected(_)
+                if part.file.is_some() =>
+            {
+                Next::AsText
             }
             SendError::Forbidden(_) => Next::GiveUp(Reason::SendForbidden),
             SendError::Gone(_) | SendError::Migrated { .. } => Next::GiveUp(Reason::SendGone),
@@ -360,7 +380,11 @@ fn outgoing(part: &Part<'_>, format: Format, redactor: &Redactor) -> Outgoing {
         conversation: (*reply.key).clone(),
         turn: reply.turn.map(|turn| Arc::from(turn_id(turn))),
         answers: message_ids(&reply.body),
-        rendered: rendered(&*part.adapter, part.text, format, redactor),
+        rendered: match part.file {
+            Some(_) => Rendered::default(),
+            None => rendered(&*part.adapter, part.text, format, redactor),
+        },
+        file: part.file.clone(),
         reply: reply_target(&reply.body, part.index),
         reply_context: reply.body.reply_context.clone(),
         buttons: if part.index + 1 == part.count {

@@ -93,6 +93,7 @@ impl Process {
             clock,
             output: output.clone(),
             hooks: Hooks::default(),
+            media: None,
             stop,
         });
         Self {
@@ -322,6 +323,7 @@ fn body(parts: &[&str], format: Format, pauses: &[u32], message: i64) -> ReplyBo
         reply_context: None,
         pauses: pauses.to_vec(),
         buttons: Vec::new(),
+        file: None,
         private: false,
     }
 }

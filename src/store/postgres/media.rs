@@ -16,7 +16,8 @@ pub async fn change(connection: &mut PgConnection, change: &MediaChange) -> sqlx
     match change {
         MediaChange::Keep(row) => sqlx::query(
             "INSERT INTO media (id, conversation, source, kind, mime, name, size, created_at, expires_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (id) DO NOTHING",
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (id)
+                     DO UPDATE SET conversation = excluded.conversation",
         )
         .bind(&row.id)
         .bind(row.conversation)

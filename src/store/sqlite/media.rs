@@ -21,7 +21,8 @@ impl Writer {
                 .prepare_cached(
                     "INSERT INTO media (id, conversation, source, kind, mime, name, size, created_at,
                                         expires_at)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (id) DO NOTHING",
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (id)
+                     DO UPDATE SET conversation = excluded.conversation",
                 )?
                 .execute(params![
                     row.id,

@@ -2,7 +2,7 @@
 
 use futures_util::FutureExt as _;
 use weirgate_sdk::{Attachment, AttachmentKind, DownloadError, Downloads, Segment};
-use weirgate_testkit::discord::Fault;
+use weirgate_testkit::{discord::Fault, upload};
 
 use super::*;
 
@@ -76,5 +76,35 @@ async fn addresses_of_others_are_not_followed() {
     );
     let knocked = elsewhere.accept().now_or_never();
     assert!(knocked.is_none(), "nobody knocked");
+    assert_eq!(rig.fake.violations(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_file_goes_out_once_and_mentions_nobody() {
+    let rig = Rig::start().await;
+    let file = |content: &[u8]| Outgoing {
+        file: Some(upload::file("answer.md", content)),
+        ..rig.outgoing(&place(CHANNEL, None), 5, "")
+    };
+    assert!(rig.bot.send(file(b"# hello")).await.is_ok());
+    // Known by its key when it comes again.
+    assert!(rig.bot.send(file(b"# hello")).await.is_ok());
+    let sent = rig.fake.messages();
+    assert_eq!(sent.len(), 1);
+    assert_eq!(sent[0].files.len(), 1);
+    let sent = &sent[0].files[0];
+    assert_eq!(
+        (&*sent.name, &*sent.content),
+        ("answer.md", &b"# hello"[..])
+    );
+    let large = Outgoing {
+        id: 6,
+        ..file(&vec![b'x'; 10 * 1024 * 1024 + 1])
+    };
+    let refused = rig.bot.send(large).await;
+    assert!(
+        matches!(refused, Err(SendError::Rejected(_) | SendError::TooLong)),
+        "{refused:?}"
+    );
     assert_eq!(rig.fake.violations(), Vec::<String>::new());
 }

@@ -89,6 +89,7 @@ impl FakeBoard {
             reply: None,
             reply_context: None,
             buttons: Vec::new(),
+            file: None,
             private: false,
         };
         let board = Arc::clone(&self.board);

@@ -105,6 +105,7 @@ impl Rig {
             }),
             reply_context: to.reply_context.clone(),
             buttons: Vec::new(),
+            file: None,
             private: false,
         }
     }

@@ -75,7 +75,7 @@ async fn only_pages_of_the_site_read_what_belongs_to_it() {
     let about = get(site.address, "/api/chat/site", "localhost").await;
     assert!(
         about.ends_with(
-            r#"{"greeting":"hi","maxmessage":8000,"suggestions":[],"title":"weirgate"}"#
+            r#"{"files":false,"greeting":"hi","maxmessage":8000,"suggestions":[],"title":"weirgate"}"#
         ),
         "{about}"
     );

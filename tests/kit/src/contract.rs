@@ -190,6 +190,7 @@ fn part(message: &InboundMessage, id: i64, rendered: Rendered, of: (u32, u32)) -
         reply: None,
         reply_context: message.reply_context.clone(),
         buttons: Vec::new(),
+        file: None,
         private: false,
     }
 }

@@ -26,6 +26,7 @@ use serde_json::{Value, json};
 use tokio::{sync::watch, task::JoinHandle};
 
 use crate::server::{bind, serve};
+use crate::upload::Upload;
 
 pub use fields::{REQUESTS, Request};
 pub use rest::Fault;
@@ -60,6 +61,8 @@ pub struct Message {
     pub channel: u64,
     /// What was sent.
     pub text: String,
+    /// Its files.
+    pub files: Vec<Upload>,
     /// The message that it is a reply to.
     pub reply_to: Option<u64>,
     /// What it is known by when it comes again.

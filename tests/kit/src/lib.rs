@@ -21,4 +21,5 @@ pub mod qq;
 pub mod scripted;
 mod server;
 pub mod telegram;
+pub mod upload;
 pub mod webchat;

@@ -10,6 +10,7 @@ mod client;
 mod events;
 mod history;
 mod http;
+mod media;
 mod members;
 mod server;
 
@@ -103,6 +104,7 @@ struct Shared {
     /// Messages that the platform keeps, oldest first.
     history: Mutex<Vec<Value>>,
     groups: Mutex<members::Groups>,
+    media: Mutex<media::Files>,
     /// The actions that were called, in order.
     called: Mutex<Vec<String>>,
     /// What answered requests, in order.
@@ -437,6 +439,7 @@ impl Shared {
             post: Mutex::default(),
             history: Mutex::default(),
             groups: Mutex::default(),
+            media: Mutex::default(),
             called: Mutex::default(),
             requests: Mutex::default(),
         })

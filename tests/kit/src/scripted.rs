@@ -382,6 +382,7 @@ impl Adapter for ScriptedAdapter {
             transcript: self.options.transcript,
             buttons: None,
             pending: self.options.transcript,
+            files: None,
             rates: self.options.rates,
         }
     }

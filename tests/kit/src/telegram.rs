@@ -71,6 +71,8 @@ struct State {
     drafts: Vec<Value>,
     commands: Vec<Value>,
     files: HashMap<String, Bytes>,
+    /// The content of the file in the call that is carried out.
+    uploaded: Option<Bytes>,
     violations: Vec<String>,
     refused_posts: Vec<u16>,
     presses: presses::Presses,

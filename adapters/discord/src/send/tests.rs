@@ -20,6 +20,7 @@ fn outgoing(id: i64, part: u32) -> Outgoing {
         reply: None,
         reply_context: None,
         buttons: Vec::new(),
+        file: None,
         private: false,
     }
 }

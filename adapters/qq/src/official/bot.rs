@@ -326,6 +326,7 @@ impl Adapter for Official {
             idempotent: !is_guild,
             transcript: false,
             pending: false,
+            files: None,
             rates: settings.rates,
         }
     }

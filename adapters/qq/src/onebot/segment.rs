@@ -18,14 +18,14 @@ use weirgate_sdk::{
 };
 
 use super::{
-    card, cq,
+    card, cq, download,
     wire::{self, MAX_ID, MAX_MESSAGE_ID, Raw},
 };
 
 /// More segments than this are counted, not read.
 const MAX_SEGMENTS: usize = 1_000;
 /// The longest reference to media that the contract takes, in bytes.
-const MAX_REFERENCE: usize = 2_048;
+const MAX_REFERENCE: usize = 1_000;
 /// Longest name of a person or file, in characters.
 const MAX_NAME: usize = 200;
 /// Longest words of a placeholder, in characters.
@@ -349,11 +349,18 @@ impl Reader<'_> {
     }
 
     fn attachment(&mut self, kind: AttachmentKind, words: &str, data: &Data<'_>) {
-        let reference = ["url", "file", "file_id", "path"].iter().find_map(|name| {
-            data.get(name)
-                .filter(|text| !text.trim().is_empty() && text.len() <= MAX_REFERENCE)
-        });
-        let Some(reference) = reference else {
+        let fit = |name: &&str| {
+            let text = data.get(name)?;
+            let fits =
+                !text.trim().is_empty() && text.len() <= MAX_REFERENCE && !text.contains('\n');
+            fits.then_some(text)
+        };
+        let own = if kind == AttachmentKind::File {
+            ["file_id", "file", "path"]
+        } else {
+            ["file", "file_id", "path"]
+        };
+        let Some(reference) = download::reference(fit(&"url"), own.iter().find_map(fit)) else {
             return self.placeholder(words, None);
         };
         let name = data
@@ -364,7 +371,7 @@ impl Reader<'_> {
             .and_then(|size| size.trim().parse().ok());
         self.push(Segment::Attachment(Attachment {
             kind,
-            reference: reference.into_owned(),
+            reference,
             name,
             size,
             expires_at: None,

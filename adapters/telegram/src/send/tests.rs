@@ -42,6 +42,7 @@ fn outgoing(chat: i64, thread: Option<&str>) -> Outgoing {
         }),
         reply_context: None,
         buttons: Vec::new(),
+        file: None,
         private: false,
     }
 }

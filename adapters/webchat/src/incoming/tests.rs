@@ -15,6 +15,7 @@ fn said(text: &str) -> Result<Request, Code> {
     Ok(Request::Text {
         message: "m1".into(),
         text: text.into(),
+        files: Vec::new(),
     })
 }
 
@@ -149,12 +150,41 @@ fn default_is_the_same_as_no_session() {
     );
 }
 
+#[test]
+fn a_message_names_files_that_were_sent_before() {
+    let with = |text: &str, files: &[&str]| {
+        Ok(Request::Text {
+            message: "m1".into(),
+            text: text.into(),
+            files: files.iter().map(|file| (*file).to_owned()).collect(),
+        })
+    };
+    let line = |rest: &str| format!(r#"{{"type":"text","messageId":"m1",{rest}}}"#);
+    check(
+        &line(r#""content":"look","files":["a1","b2"]"#),
+        with("look", &["a1", "b2"]),
+    );
+    check(&line(r#""files":["a1"]"#), with("", &["a1"]));
+    check(&line(r#""content":" ","files":["a1"]"#), with("", &["a1"]));
+    check(&line(r#""files":[]"#), Err(Code::BadFrame));
+    check(&line(r#""content":" ","files":[]"#), Err(Code::Empty));
+    for files in [r#""a1""#, "[1]", r#"["../x"]"#, r#"[""]"#] {
+        let line = line(&format!(r#""content":"x","files":{files}"#));
+        check(&line, Err(Code::BadFrame));
+    }
+    let many = format!("[{}]", vec![r#""a""#; 11].join(","));
+    check(
+        &line(&format!(r#""content":"x","files":{many}"#)),
+        Err(Code::BadFrame),
+    );
+}
+
 proptest! {
     #[test]
     fn any_line_is_read_or_refused_without_harm(line: String, id: String, text: String) {
         let _ = read(&line, 20);
         let frame = serde_json::json!({"type": "text", "messageId": id, "content": text});
-        if let Ok(Line { request: Request::Text { message, text }, .. }) = read(&frame.to_string(), 20) {
+        if let Ok(Line { request: Request::Text { message, text, .. }, .. }) = read(&frame.to_string(), 20) {
             prop_assert!(message.len() <= 64 && text.chars().count() <= 20);
         }
     }

@@ -28,6 +28,7 @@ fn outgoing(id: i64, part: u32, parts: u32, answers: &[&str]) -> Outgoing {
         reply: None,
         reply_context: None,
         buttons: Vec::new(),
+        file: None,
         private: false,
     }
 }

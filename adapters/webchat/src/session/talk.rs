@@ -5,8 +5,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde_json::{Map, Value, json};
 use tokio::time::timeout;
 use weirgate_sdk::{
-    ChatKind, DedupeKey, Event, InboundMessage, NotAccepted, Outcome, PlatformRole, Segment,
-    Sender, SenderKind, Timestamp, UserKey, Via,
+    Attachment, ChatKind, ConversationKey, DedupeKey, Event, InboundMessage, KeptFile, NotAccepted,
+    Outcome, PlatformRole, Segment, Sender, SenderKind, Timestamp, UserKey, Via,
 };
 
 use super::{STORE_WAIT, Session};
@@ -20,6 +20,7 @@ use crate::{
     submit::{Step, Submission},
     texts::Code,
     token::Visitor,
+    upload,
 };
 
 /// How long the receipts of a closed socket are waited for.
@@ -35,19 +36,27 @@ impl Session {
         visitor: &Visitor,
         session: String,
         message: String,
-        text: String,
+        (text, files): (String, Vec<String>),
     ) {
         let Some(room) = self.room(&session) else {
             return self.fault(Code::TooManySessions, Some(&session), Some(&message));
         };
+        let key = self.key(visitor, &session);
+        let mut segments = match self.files(&key, &files).await {
+            Some(segments) => segments,
+            None => return self.fault(Code::UnknownFile, Some(&session), Some(&message)),
+        };
         room.lock().arriving(&message, own_words(&text));
+        if !text.is_empty() {
+            segments.push(Segment::Text(text));
+        }
         let now = unix_milliseconds();
         let event = Event::Message(Box::new(InboundMessage {
-            conversation: self.key(visitor, &session),
+            conversation: key,
             chat: ChatKind::Private,
             sender: self.sender(visitor),
             id: message.as_str().into(),
-            segments: vec![Segment::Text(text)],
+            segments,
             via: Via::Text,
             mentions_bot: false,
             reply_to: None,
@@ -68,6 +77,29 @@ impl Session {
             tries: 0,
         })
         .await;
+    }
+
+    /// The files that a message names; `None` if one is not the visitor's.
+    async fn files(
+        &self,
+        conversation: &ConversationKey,
+        names: &[String],
+    ) -> Option<Vec<Segment>> {
+        if names.is_empty() {
+            return Some(Vec::new());
+        }
+        let keeper = self.chat.keeper()?;
+        let found = upload::named(&keeper, conversation, names).await?;
+        let segment = |file: KeptFile| {
+            Segment::Attachment(Attachment {
+                kind: file.kind,
+                reference: file.reference,
+                name: file.name,
+                size: Some(file.size),
+                expires_at: None,
+            })
+        };
+        Some(found.into_iter().map(segment).collect())
     }
 
     pub(super) async fn stop(&mut self, visitor: &Visitor, session: String) {

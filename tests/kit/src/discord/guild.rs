@@ -281,7 +281,7 @@ impl State {
                 "Cannot edit a message by another user",
             ));
         }
-        let text = self.checked(said)?;
+        let text = self.checked(said, &[])?;
         self.history[found]["content"] = text.clone().into();
         self.change_text(message, text);
         self.edits.push(message);

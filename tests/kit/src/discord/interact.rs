@@ -209,7 +209,7 @@ impl State {
             Call::Acknowledge(id, token) => self.acknowledge(id, &token, said),
             Call::Edit(token) => {
                 let (id, channel, stage) = self.interaction(&token)?;
-                let text = self.checked(said)?;
+                let text = self.checked(said, &[])?;
                 let number = match stage {
                     Stage::New => return Err(refusal(404, 10_015, "Unknown Webhook")),
                     Stage::TakenAway => return Err(refusal(404, 10_008, "Unknown Message")),
@@ -236,7 +236,7 @@ impl State {
                 if stage == Stage::New {
                     return Err(refusal(404, 10_015, "Unknown Webhook"));
                 }
-                let text = self.checked(said)?;
+                let text = self.checked(said, &[])?;
                 // The first further answer takes the place of "thinking", which all see.
                 let flags = said["flags"].as_u64().unwrap_or(0);
                 let private = flags & EPHEMERAL != 0 && stage != Stage::Thinking;
@@ -297,6 +297,7 @@ impl State {
             id: number,
             channel,
             text,
+            files: Vec::new(),
             reply_to: None,
             nonce: String::new(),
             interaction: Some(interaction),

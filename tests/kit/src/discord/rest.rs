@@ -18,9 +18,12 @@ use futures_util::stream;
 use serde_json::{Value, json};
 
 use super::{BOT, Message, Shared, State, fields, guild, interact};
+use crate::upload::{self, Upload};
 
 /// The longest request, in bytes.
-const MAX_REQUEST: usize = 1024 * 1024;
+const MAX_REQUEST: usize = 25 * 1024 * 1024;
+/// The largest file of a message, in bytes.
+const MAX_FILE: usize = 10 * 1024 * 1024;
 /// The longest message, in code points.
 const MAX_LENGTH: usize = 2_000;
 /// The longest key of a message, in characters.
@@ -78,7 +81,13 @@ pub(super) async fn answer(
         return refused(&refusal(404, 0, "404: Not Found"));
     };
     let call = Call::read(&parts.method, &path, &query);
-    let said = serde_json::from_slice(&body).unwrap_or(Value::Null);
+    let kind = parts.headers.get(CONTENT_TYPE);
+    let form = kind.and_then(|kind| upload::read(kind.to_str().ok()?, &body));
+    let said = match &form {
+        Some((fields, _)) => upload::as_json(fields)["payload_json"].take(),
+        None => serde_json::from_slice(&body).unwrap_or(Value::Null),
+    };
+    let files = form.map_or_else(Vec::new, |(_, files)| files);
     let fault = {
         let mut state = shared.state.lock();
         state.check_headers(&parts.headers, !body.is_empty());
@@ -101,7 +110,7 @@ pub(super) async fn answer(
         fault
     };
     let carry_out = || {
-        let result = shared.state.lock().call(&shared, call, &said);
+        let result = shared.state.lock().call(&shared, call, (&said, &files));
         shared.changed();
         match result {
             Ok(Value::Null) => respond(204, Body::empty()),
@@ -208,7 +217,9 @@ impl State {
             self.violations.push(format!("the user agent {agent:?}"));
         }
         let kind = headers.get(CONTENT_TYPE);
-        let is_json = kind.is_some_and(|kind| kind == "application/json");
+        let is_json = kind.is_some_and(|kind| {
+            kind == "application/json" || kind.as_bytes().starts_with(b"multipart/form-data")
+        });
         // Nothing at all is no JSON.
         if has_body != is_json {
             self.violations.push(format!("a body of the type {kind:?}"));
@@ -219,7 +230,7 @@ impl State {
         &mut self,
         shared: &Shared,
         call: Option<Call>,
-        said: &Value,
+        (said, files): (&Value, &[Upload]),
     ) -> Result<Value, Refusal> {
         match call {
             None => Err(refusal(404, 0, "404: Not Found")),
@@ -257,7 +268,7 @@ impl State {
                 later.reverse();
                 Ok(later.into())
             }
-            Some(Call::Send(channel)) => self.send(channel, said),
+            Some(Call::Send(channel)) => self.send(channel, said, files),
             Some(Call::Typing(channel)) => {
                 self.channel(channel)?;
                 self.typing.push(channel);
@@ -273,9 +284,12 @@ impl State {
         found.ok_or_else(|| refusal(404, 10_003, "Unknown Channel"))
     }
 
-    fn send(&mut self, channel: u64, said: &Value) -> Result<Value, Refusal> {
+    fn send(&mut self, channel: u64, said: &Value, files: &[Upload]) -> Result<Value, Refusal> {
         self.channel(channel)?;
-        let text = self.checked(said)?;
+        if files.iter().any(|file| file.content.len() > MAX_FILE) {
+            return Err(refusal(413, 40_005, "Request entity too large"));
+        }
+        let text = self.checked(said, files)?;
         let nonce = said["nonce"].as_str().unwrap_or_default().to_owned();
         let is_known = |sent: &&Message| said["enforce_nonce"] == true && sent.nonce == nonce;
         if let Some(known) = self.sent.iter().find(is_known) {
@@ -291,6 +305,7 @@ impl State {
             id: id.unwrap_or_default(),
             channel,
             text,
+            files: files.to_vec(),
             reply_to,
             nonce,
             interaction: None,
@@ -300,7 +315,7 @@ impl State {
     }
 
     /// The text of a message that is as the documentation wants it. The platform cuts white space off at both ends.
-    pub(super) fn checked(&mut self, said: &Value) -> Result<String, Refusal> {
+    pub(super) fn checked(&mut self, said: &Value, files: &[Upload]) -> Result<String, Refusal> {
         let invalid = |field: &str, code: &str| {
             let errors = json!({ field: { "_errors": [{ "code": code, "message": "wrong" }] } });
             (
@@ -328,7 +343,7 @@ impl State {
         if text.chars().count() > MAX_LENGTH {
             return Err(invalid("content", "BASE_TYPE_MAX_LENGTH"));
         }
-        if text.trim().is_empty() {
+        if text.trim().is_empty() && files.is_empty() {
             return Err(refusal(400, 50_006, "Cannot send an empty message"));
         }
         Ok(text.trim().to_owned())

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Shared, events, history, members};
+use super::{Shared, events, history, media, members};
 
 /// What happens at a send.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -114,7 +114,8 @@ pub(super) fn call(shared: &Shared, frame: &str) -> Then {
     shared.replied.notify_waiters();
     let now = |answer: Value| Then::Answer(answer, Duration::ZERO);
     let known = history::call(shared, name, params);
-    if let Some(answer) = known.or_else(|| members::call(shared, name, params)) {
+    let known = known.or_else(|| members::call(shared, name, params));
+    if let Some(answer) = known.or_else(|| media::call(shared, name, params)) {
         return now(match answer {
             Ok(data) => ok(data, echo),
             Err((1, _)) => json!({ "status": "async", "retcode": 1, "data": null, "echo": echo }),
@@ -243,7 +244,7 @@ fn delete(shared: &Shared, params: &Value, echo: &Value) -> Value {
 }
 
 /// A number, or a string of digits; anything else is no id.
-fn id(value: &Value) -> Option<String> {
+pub(super) fn id(value: &Value) -> Option<String> {
     let text = match value {
         Value::Number(number) => number.to_string(),
         Value::String(text) => text.clone(),

@@ -14,6 +14,8 @@ use super::{
 const LONGEST_POLL: u64 = 50;
 /// The largest file that a bot can fetch, in bytes.
 const LARGEST_DOWNLOAD: usize = 20 * 1024 * 1024;
+/// The largest file that a bot can send, in bytes.
+const LARGEST_UPLOAD: usize = 50 * 1024 * 1024;
 /// Nobody but the service itself writes at this time.
 const DATE: i64 = 1_790_000_000;
 
@@ -133,6 +135,7 @@ impl State {
             "getMe" => Ok(me()),
             "getFile" => self.file(parameters),
             "sendMessage" => self.send(chat, parameters),
+            "sendDocument" => self.document(chat, parameters),
             "editMessageText" => self.edit(chat, parameters),
             "sendMessageDraft" => self.draft(chat, parameters),
             "sendChatAction" => {
@@ -219,8 +222,42 @@ impl State {
             topic,
             text: text.to_owned(),
             entities,
+            file: None,
             reply_to,
             buttons,
+            edits: 0,
+            deleted: false,
+        };
+        let told = told(&message);
+        self.messages.push(message);
+        Ok(told)
+    }
+
+    fn document(&mut self, chat: i64, parameters: &Value) -> Result<Value, Refusal> {
+        let topic = parameters["message_thread_id"].as_i64();
+        self.chats.writable(chat, topic)?;
+        let name = parameters["document"]["uploaded"].as_str();
+        let name = name.ok_or_else(|| Refusal::bad("wrong file identifier/HTTP URL specified"))?;
+        let content = self.uploaded.take().unwrap_or_default();
+        if content.is_empty() {
+            return Err(Refusal::bad("file must be non-empty"));
+        }
+        if content.len() > LARGEST_UPLOAD {
+            return Err(Refusal {
+                code: 413,
+                description: "Request Entity Too Large".into(),
+                parameters: Value::Null,
+            });
+        }
+        self.last_message += 1;
+        let message = Message {
+            id: self.last_message,
+            chat,
+            topic,
+            text: String::new(),
+            entities: Vec::new(),
+            file: Some((name.to_owned(), content)),
+            reply_to: None,
             edits: 0,
             deleted: false,
         };

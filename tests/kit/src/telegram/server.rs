@@ -9,7 +9,7 @@ use axum::{
     Router,
     body::{Body, to_bytes},
     extract::{Path, State as Extract},
-    http::{Response, StatusCode, header::CONTENT_TYPE},
+    http::{HeaderMap, Response, StatusCode, header::CONTENT_TYPE},
     routing::any,
 };
 use bytes::Bytes;
@@ -20,9 +20,10 @@ use serde_json::{Value, json};
 use tokio::{net::TcpListener, task::JoinSet};
 
 use super::{Shared, answer::Refusal, api, fault::Fault};
+use crate::upload;
 
-/// The longest request, in bytes.
-const MAX_REQUEST: usize = 1024 * 1024;
+/// The longest request, in bytes: more than the largest file.
+const MAX_REQUEST: usize = 51 * 1024 * 1024;
 
 /// A listener at an address.
 pub(super) async fn bind(address: SocketAddr) -> (TcpListener, SocketAddr) {
@@ -67,6 +68,7 @@ pub(super) async fn serve(shared: Arc<Shared>, listener: TcpListener) {
 async fn answer(
     Extract(shared): Extract<Arc<Shared>>,
     Path((bot, method)): Path<(String, String)>,
+    headers: HeaderMap,
     body: Body,
 ) -> Response<Body> {
     if bot != format!("bot{}", shared.token) {
@@ -77,10 +79,21 @@ async fn answer(
         });
     }
     let body = to_bytes(body, MAX_REQUEST).await.unwrap_or_default();
-    let parameters = match serde_json::from_slice(&body) {
+    let form = headers
+        .get(CONTENT_TYPE)
+        .and_then(|kind| upload::read(kind.to_str().ok()?, &body));
+    let parameters = match (form, serde_json::from_slice(&body)) {
+        (Some((fields, files)), _) => {
+            let mut parameters = upload::as_json(&fields);
+            for file in files {
+                parameters[file.field.as_str()] = json!({ "uploaded": file.name });
+                shared.state.lock().uploaded = Some(file.content);
+            }
+            parameters
+        }
         _ if body.is_empty() => json!({}),
-        Ok(parameters) => parameters,
-        Err(_) => Value::Null,
+        (None, Ok(parameters)) => parameters,
+        (None, Err(_)) => Value::Null,
     };
     let fault = {
         let mut state = shared.state.lock();

@@ -111,6 +111,8 @@ fn is(path: &str, value: &Value, kind: &str) -> Result<(), String> {
         "Integer" => value.is_i64() || value.is_u64(),
         "String" => value.is_string(),
         "Boolean" => value.is_boolean(),
+        // As the server puts an upload.
+        "InputFile" => value["uploaded"].is_string(),
         // One of several forms; the methods look closer.
         "BotCommandScope" => value["type"].is_string(),
         known => match (types().get(known), value) {

@@ -3,6 +3,7 @@
 //! Owns length in both units, and what entities may be. Entities of which the real service would drop some are
 //! refused: whoever sends them loses what he meant.
 
+use bytes::Bytes;
 use serde_json::Value;
 
 use super::answer::Refusal;
@@ -36,6 +37,8 @@ pub struct Message {
     pub text: String,
     /// Its entities.
     pub entities: Vec<Value>,
+    /// The file that it is, by name.
+    pub file: Option<(String, Bytes)>,
     /// The message that it is a reply to.
     pub reply_to: Option<i64>,
     /// The buttons under it: text and data.

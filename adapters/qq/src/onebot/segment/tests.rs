@@ -146,7 +146,7 @@ fn media_are_references() {
         panic!("{file:?}")
     };
     assert_eq!(file.kind, AttachmentKind::File);
-    assert_eq!(file.reference, "https://example.com/f");
+    assert_eq!(file.reference, "https://example.com/f\n/x");
     assert_eq!(
         (file.name.as_deref(), file.size),
         (Some("报告.pdf"), Some(1024))
