@@ -256,6 +256,7 @@ impl State {
             topic,
             text: String::new(),
             entities: Vec::new(),
+            buttons: Vec::new(),
             file: Some((name.to_owned(), content)),
             reply_to: None,
             edits: 0,
