@@ -86,7 +86,7 @@ async fn roles_are_given_lent_and_taken_by_those_above() {
     let audit = rows(&gateway.database(), "SELECT * FROM audit ORDER BY id");
     let has = |text: &str| audit.iter().any(|row| row.contains(text));
     assert!(
-        has("role_changed") && has("100003: member -> admin "),
+        has("role_changed") && has(r#""from":"member","role":"owner","to":"admin "#),
         "{audit:?}"
     );
     assert!(
