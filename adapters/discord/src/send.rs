@@ -141,7 +141,6 @@ fn message(text: &str, key: &str, channel: Snowflake, answers: Option<Snowflake>
 }
 
 /// A message without a text that mentions nobody.
-#[must_use]
 pub fn bare(key: &str) -> CreateMessage {
     let nobody = CreateAllowedMentions::new().replied_user(false);
     CreateMessage::new()

@@ -21,9 +21,12 @@ pub struct Upload {
     pub content: Bytes,
 }
 
+/// The fields of a form, by name, and its files.
+pub type Form = (Vec<(String, String)>, Vec<Upload>);
+
 /// The fields and files of a form, by the value of its header `Content-Type`.
 #[must_use]
-pub fn read(content_type: &str, body: &Bytes) -> Option<(Vec<(String, String)>, Vec<Upload>)> {
+pub fn read(content_type: &str, body: &Bytes) -> Option<Form> {
     let boundary = content_type.strip_prefix("multipart/form-data; boundary=")?;
     let (mut fields, mut files) = (Vec::new(), Vec::new());
     let mut rest = body.slice_ref(body.strip_prefix(format!("--{boundary}").as_bytes())?);

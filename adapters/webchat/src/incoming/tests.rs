@@ -172,7 +172,7 @@ fn a_message_names_files_that_were_sent_before() {
         let line = line(&format!(r#""content":"x","files":{files}"#));
         check(&line, Err(Code::BadFrame));
     }
-    let many = format!("[{}]", vec![r#""a""#; 11].join(","));
+    let many = format!("[{}]", [r#""a""#; 11].join(","));
     check(
         &line(&format!(r#""content":"x","files":{many}"#)),
         Err(Code::BadFrame),
