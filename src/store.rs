@@ -6,6 +6,7 @@
 
 pub mod audit;
 pub mod config;
+mod deferred;
 pub mod failpoint;
 mod lease;
 mod media;
@@ -24,6 +25,7 @@ use async_trait::async_trait;
 use weirgate_sdk::{AccountName, ConversationKey, Cursor, Platform, ThreadId, UserKey};
 
 pub use audit::{Audit, AuditFilter, AuditPage, AuditResult};
+pub use deferred::{Deferred, Due, Performed};
 pub use lease::{Held, Taken, Wanted};
 pub use media::{MediaChange, MediaQuestion, MediaRow, kind_name};
 pub use operate::{Action, FailedMessage, Operate, Operated, Page, ReplyFilter, StoredReply};
@@ -86,6 +88,8 @@ pub enum Write {
     },
     /// T5: what became of a part.
     Receipt(Receipt, Then<()>),
+    /// T5 of something that was put off; tells the ids of the reports' outbox rows.
+    Performed(Box<Performed>, Then<Vec<i64>>),
     /// Messages end without a turn: dropped, expired, recalled, refused; with the notices about it.
     End {
         /// The messages.
@@ -128,6 +132,7 @@ impl Write {
             Self::Finish(..) => "finish",
             Self::Intent { .. } => "intent",
             Self::Receipt(..) => "receipt",
+            Self::Performed(..) => "performed",
             Self::End { .. } => "end",
             Self::Amend { .. } => "amend",
             Self::Ambient(..) => "ambient",
@@ -221,8 +226,22 @@ pub trait Store: Send + Sync {
         limit: usize,
     ) -> Result<Vec<PendingReply>, StoreError>;
 
+    /// What was put off and is not done, the first that is due first; of the leases that this process has adopted, or
+    /// of all for one that holds none.
+    async fn deferred(&self, limit: usize) -> Result<Vec<Due>, StoreError>;
+
     /// The key of a conversation by its number.
     async fn conversation(&self, id: i64) -> Result<Option<ConversationKey>, StoreError>;
+
+    /// Conversations that the store has met, with numbers above `after`, in their order.
+    async fn conversations(
+        &self,
+        after: i64,
+        limit: usize,
+    ) -> Result<Vec<(i64, ConversationKey)>, StoreError>;
+
+    /// The number of a conversation that the store has met.
+    async fn conversation_number(&self, key: &ConversationKey) -> Result<Option<i64>, StoreError>;
 
     /// The key of a person by its number.
     async fn person(&self, id: i64) -> Result<Option<UserKey>, StoreError>;

@@ -137,6 +137,17 @@ pub(super) fn dispatch(
     }))
 }
 
+/// The rules of the built-in defaults, without a model.
+#[cfg(test)]
+pub(crate) fn default_rules(clock: Clock) -> Rules {
+    let config = Config::default();
+    let limiters = translate::limiters(&config);
+    let permits = Arc::new(ProviderPermits::new(clock, limiters, Arc::default()));
+    let redactor = Arc::<Redactor>::default();
+    let built = composer(&config, &redactor).and_then(|composer| Ok((composer, guard(&config)?)));
+    rules(&config, Vec::new(), built.unwrap(), permits)
+}
+
 /// What decides when turns start.
 pub(super) fn pace(config: &Config, permits: Arc<ProviderPermits>) -> Pace {
     Pace {

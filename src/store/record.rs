@@ -10,7 +10,7 @@ use weirgate_sdk::{
     Timestamp, UserKey,
 };
 
-use super::{Audit, Place};
+use super::{Audit, Deferred, Place};
 
 /// The body of a waiting message: compact JSON with short keys, because it stays in memory while the
 /// message waits. Absent keys are defaults. A new key is optional; a key never changes its meaning.
@@ -330,6 +330,15 @@ pub enum Effect {
     },
     /// The history of a scope ends here: later turns do not see what is before.
     Reset(HistoryScope),
+    /// Something is to be done later.
+    Defer(Deferred),
+    /// What was put off under this subject is not to be done any more.
+    Withdraw {
+        /// The conversation's number.
+        conversation: i64,
+        /// The subject.
+        subject: Cow<'static, str>,
+    },
     /// A record for the audit log.
     Audit(Audit),
     /// What is personal in the audit log's records of a conversation until now goes, and a record says so.

@@ -26,8 +26,8 @@ const MIGRATIONS: [(i64, &str, &str); 4] = [
     ),
     (
         4,
-        "audit_chain",
-        include_str!("../../../migrations/postgres/0004_audit_chain.sql"),
+        "audit_and_actions",
+        include_str!("../../../migrations/postgres/0004_audit_and_actions.sql"),
     ),
     (
         5,

@@ -16,7 +16,7 @@ use weirgate_sdk::{AccountName, ConversationKey, Cursor, Platform, UserKey};
 pub use columns::{Begins, Ends, HistoryRows, Inbox, Intents, Receipts, Replies, TurnEnds};
 
 use crate::store::{
-    Accept, Accepted, Audit, Effect, End, Finish, NewReply, Role, Write,
+    Accept, Accepted, Audit, Effect, End, Finish, NewReply, Performed, Receipt, Role, Write,
     sqlite::{
         code,
         operation::{needs_end, needs_turn},
@@ -101,6 +101,10 @@ pub struct Plan<'a> {
     pub history: HistoryRows<'a>,
     /// Conversations whose ambient messages are cut to the bound.
     pub trims: Vec<i64>,
+    /// What was put off and is not to be done any more: conversations and subjects. It goes first.
+    pub withdrawn: (Vec<i64>, Vec<&'a str>),
+    /// What is to be done later.
+    pub deferred: Replies<'a>,
     /// What happens to the audit log, in order.
     pub audits: Vec<Logged<'a>>,
     /// The last value of each setting.
@@ -124,7 +128,8 @@ pub fn clean(text: &str) -> Cow<'_, str> {
 
 /// How many ids effects use.
 pub fn ids_of_effects(effects: &[Effect]) -> usize {
-    let with_id = |effect: &&Effect| !matches!(effect, Effect::Set { .. });
+    let with_id =
+        |effect: &&Effect| !matches!(effect, Effect::Set { .. } | Effect::Withdraw { .. });
     effects.iter().filter(with_id).count()
 }
 
@@ -137,6 +142,9 @@ pub fn ids(write: &Write) -> usize {
             finish.history.len() + answers + ids_of_effects(&finish.effects)
         }
         Write::End { notices, .. } => notices.len(),
+        Write::Performed(performed, _) => {
+            performed.notices.len() + ids_of_effects(&performed.effects)
+        }
         Write::Ambient(..) => 1,
         // Counted when it is known what there is to do.
         Write::Operate(..) => 0,
@@ -221,6 +229,7 @@ impl<'a, 'n> Planner<'a, 'n> {
                 wave.receipts.push(receipt);
                 Some(Outcome::Unit)
             }
+            Write::Performed(performed, _) => Some(Outcome::Ids(self.performed(performed))),
             Write::End { ends, notices, .. } => Some(Outcome::Ids(self.end(ends, notices))),
             Write::Amend { id, body, .. } => {
                 let (ids, bodies) = &mut self.wave([*id], Rank::Amend).amends;
@@ -335,6 +344,19 @@ impl<'a, 'n> Planner<'a, 'n> {
         ids
     }
 
+    fn performed(&mut self, performed: &'a Performed) -> Vec<i64> {
+        let Receipt { id, at, .. } = performed.receipt;
+        let ids: Vec<i64> = performed.notices.iter().map(|_| self.fresh()).collect();
+        self.lower(&ids);
+        let wave = self.wave([id], Rank::Receipt);
+        wave.receipts.push(&performed.receipt);
+        for (notice_id, notice) in ids.iter().zip(&performed.notices) {
+            wave.replies.push(*notice_id, notice, Some(id), at);
+        }
+        self.effects(&performed.effects, at);
+        ids
+    }
+
     fn end(&mut self, ends: &'a [End], notices: &'a [NewReply]) -> Vec<i64> {
         let at = ends.last().map_or(self.now, |end| end.at);
         let ids: Vec<i64> = notices.iter().map(|_| self.fresh()).collect();
@@ -368,6 +390,19 @@ impl<'a, 'n> Planner<'a, 'n> {
                     let id = self.fresh();
                     let history = &mut self.plan.history;
                     history.reset(scope, id, at);
+                }
+                Effect::Defer(deferred) => {
+                    let id = self.fresh();
+                    self.lower(&[id]);
+                    self.plan.deferred.defer(id, deferred, at);
+                }
+                Effect::Withdraw {
+                    conversation,
+                    subject,
+                } => {
+                    let (conversations, subjects) = &mut self.plan.withdrawn;
+                    conversations.push(*conversation);
+                    subjects.push(subject);
                 }
                 Effect::Audit(audit) => {
                     let id = self.fresh();

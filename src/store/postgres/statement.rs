@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use sqlx::PgConnection;
 
 use super::{
-    audit,
+    audit, deferred,
     plan::{
         Begins, Ends, HistoryRows, Inbox, Intents, Plan, Receipts, Replies, TurnEnds, Wave, clean,
     },
@@ -35,6 +35,8 @@ pub async fn run(
     for conversation in plan.trims {
         trim(connection, conversation).await?;
     }
+    deferred::withdraw(connection, plan.withdrawn).await?;
+    replies(connection, plan.deferred, process).await?;
     audit::write(connection, plan.audits, process).await?;
     settings(connection, plan.settings).await?;
     for (account, cursor) in plan.cursors {
@@ -227,14 +229,16 @@ async fn replies(
     }
     sqlx::query(
         "INSERT INTO outbox (id, conversation, turn, kind, state, part, attempts, process, due_at,
-                             created_at, shown, body, lease)
-         SELECT w.id, w.conversation, w.turn, $9, w.state, 0, 0, $10, w.due_at, w.created_at, w.shown,
-                w.body,
+                             created_at, shown, body, subject, lease)
+         SELECT w.id, w.conversation, w.turn, w.kind, w.state, 0, 0, $10, w.due_at, w.created_at, w.shown,
+                w.body, w.subject,
                 coalesce((SELECT i.lease FROM inbox i WHERE i.id = w.about),
+                         (SELECT o.lease FROM outbox o WHERE o.id = w.about),
                          (SELECT min(l.id) FROM lease l WHERE l.process = $10), 0)
          FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::smallint[], $5::bigint[],
-                     $6::bigint[], $7::boolean[], $8::text[], $11::bigint[])
-              AS w (id, conversation, turn, state, due_at, created_at, shown, body, about)",
+                     $6::bigint[], $7::boolean[], $8::text[], $11::bigint[], $9::smallint[],
+                     $12::text[])
+              AS w (id, conversation, turn, state, due_at, created_at, shown, body, about, kind, subject)",
     )
     .bind(replies.ids)
     .bind(replies.conversations)
@@ -244,9 +248,10 @@ async fn replies(
     .bind(replies.created_at)
     .bind(replies.shown)
     .bind(replies.bodies)
-    .bind(small(code::MESSAGE))
+    .bind(replies.kinds)
     .bind(process)
     .bind(replies.about)
+    .bind(replies.subjects)
     .execute(connection)
     .await
     .map(drop)

@@ -69,6 +69,11 @@ impl Writer {
                 let id = self.ids.fresh();
                 self.insert_history(scope.conversation, scope.person, id, code::RESET, 0, at, "")
             }
+            Effect::Defer(deferred) => self.defer(deferred, at),
+            Effect::Withdraw {
+                conversation,
+                subject,
+            } => self.withdraw(*conversation, subject),
             Effect::Audit(audit) => self.audit(audit),
             Effect::EraseAudit { conversation } => self.erase_audit(*conversation, at),
         }

@@ -31,8 +31,8 @@ const MIGRATIONS: [(i64, &str, &str); 4] = [
     ),
     (
         4,
-        "audit_chain",
-        include_str!("../../../migrations/sqlite/0004_audit_chain.sql"),
+        "audit_and_actions",
+        include_str!("../../../migrations/sqlite/0004_audit_and_actions.sql"),
     ),
     (
         5,

@@ -67,7 +67,7 @@ pub const TABLES: [Table; 12] = [
     Table {
         name: "outbox",
         columns: "id, conversation, turn, kind, state, part, attempts, process, due_at, created_at, shown, \
-                  reason, message, body, doubtful",
+                  reason, message, body, doubtful, subject",
         key: "id",
         numbered: false,
     },

@@ -14,7 +14,7 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 use weirgate::store::{
-    Accepted, AuditFilter, AuditPage, FailedMessage, Fate, Held, History, HistoryScope,
+    Accepted, AuditFilter, AuditPage, Due, FailedMessage, Fate, Held, History, HistoryScope,
     MediaQuestion, MediaRow, Page, PendingReply, Place, Receipt, ReplyFilter, Shown, ShownThread,
     Store, StoreError, StoredReply, Then, Waiting, WaitingFilter, Wanted, Write,
 };
@@ -229,6 +229,9 @@ impl FaultyStore {
             Write::Ambient(row, then) => Write::Ambient(row, watch(then, mute, |_| {})),
             Write::Media(change, then) => Write::Media(change, watch(then, mute, |_| {})),
             Write::Operate(operate, then) => Write::Operate(operate, watch(then, mute, |_| {})),
+            Write::Performed(performed, then) => {
+                Write::Performed(performed, watch(then, mute, |_| {}))
+            }
         }
     }
 }
@@ -259,7 +262,9 @@ fn refuse(write: Write) {
         Write::Accept { then, .. } => then(Err(error())),
         Write::Begin(_, then) => then(Err(error())),
         Write::Operate(_, then) => then(Err(error())),
-        Write::Finish(_, then) | Write::End { then, .. } => then(Err(error())),
+        Write::Finish(_, then) | Write::Performed(_, then) | Write::End { then, .. } => {
+            then(Err(error()));
+        }
         Write::Intent { then, .. }
         | Write::Receipt(_, then)
         | Write::Amend { then, .. }
@@ -337,6 +342,22 @@ impl Store for FaultyStore {
         limit: usize,
     ) -> Result<Vec<PendingReply>, StoreError> {
         self.inner.pending_replies(leases, after, limit).await
+    }
+
+    async fn conversations(
+        &self,
+        after: i64,
+        limit: usize,
+    ) -> Result<Vec<(i64, ConversationKey)>, StoreError> {
+        self.inner.conversations(after, limit).await
+    }
+
+    async fn conversation_number(&self, key: &ConversationKey) -> Result<Option<i64>, StoreError> {
+        self.inner.conversation_number(key).await
+    }
+
+    async fn deferred(&self, limit: usize) -> Result<Vec<Due>, StoreError> {
+        self.inner.deferred(limit).await
     }
 
     async fn conversation(&self, id: i64) -> Result<Option<ConversationKey>, StoreError> {

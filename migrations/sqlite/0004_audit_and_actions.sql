@@ -1,4 +1,4 @@
--- Version 4: the audit log is a chain. The hash of a record covers the record before it and all of its own fields, the
+-- Version 4: the audit log is a chain, and the outbox holds actions. The hash of a record covers the record before it and all of its own fields, the
 -- personal ones (operator, target, details) through a salted hash of theirs, so that they can be removed without
 -- breaking the chain.
 
@@ -20,3 +20,8 @@ CREATE TABLE audit_head (
     seq  INTEGER NOT NULL,
     hash TEXT NOT NULL
 ) STRICT;
+
+-- subject: what an action, which is a row of kind 1, is about, so that a change of mind finds it.
+ALTER TABLE outbox ADD COLUMN subject TEXT;
+
+CREATE INDEX outbox_action ON outbox (due_at) WHERE kind = 1 AND state < 2;
