@@ -12,6 +12,7 @@ pub mod ending;
 pub mod finish;
 mod heard;
 pub mod history;
+pub mod limits;
 mod media;
 pub mod model;
 pub mod recent;
@@ -100,6 +101,8 @@ pub struct Settings {
     pub context: Context,
     /// Who may do what.
     pub permissions: Permissions,
+    /// How much.
+    pub limits: limits::Limits,
     /// The language, unless a person chose his own; `None` follows the messages.
     pub language: Option<Language>,
     /// The longest turn.
@@ -127,6 +130,7 @@ pub struct Agent {
     /// How often people were answered on control commands.
     control_answers: Mutex<LruCache<i64, Gcra>>,
     lately: Lately,
+    used: limits::Used,
 }
 
 impl std::fmt::Debug for Agent {
@@ -170,6 +174,7 @@ impl Agent {
             recent: Recent::new(answer::HISTORY_ROWS),
             control_answers: Mutex::new(LruCache::new(CONTROL_PEOPLE)),
             lately: Lately::default(),
+            used: limits::Used::default(),
         }
     }
 
@@ -291,10 +296,10 @@ impl Agent {
             let limit = crate::inbound::body::MAX_BODY;
             let text = Text::TooLarge { limit }.render(turn.language);
             self.noted(input, Ending::failed(text, Reason::TooLarge))
+        } else if let Some(ending) = self.not_heard(input, &turn).await? {
+            self.noted(input, ending)
         } else if input.command {
             self.noted(input, self.command(input, &turn).await?)
-        } else if let Some(ending) = self.not_heard(input, &turn) {
-            self.noted(input, ending)
         } else {
             self.answer(input, &turn, running).await?
         };

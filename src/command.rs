@@ -4,6 +4,8 @@
 //! it declares what it needs, gets a proof, and returns text and effects.
 
 pub mod audit;
+pub mod backup;
+pub mod broadcast;
 pub mod cancel;
 pub mod claim;
 pub mod config;
@@ -13,9 +15,12 @@ pub mod help;
 pub mod lang;
 pub mod moderate;
 pub mod output;
+pub mod pair;
 pub mod parse;
 pub mod ping;
 pub mod policy;
+pub mod queue;
+pub mod reload;
 pub mod reset;
 pub mod role;
 pub mod status;
@@ -180,7 +185,7 @@ pub trait Command: Send + Sync {
 }
 
 /// All commands, in the order of /help.
-static COMMANDS: [&dyn Command; 22] = [
+static COMMANDS: [&dyn Command; 27] = [
     &help::Help,
     &ping::Ping,
     &status::Status,
@@ -201,7 +206,12 @@ static COMMANDS: [&dyn Command; 22] = [
     &warn::Warnings,
     &role::RoleCommand,
     &policy::PolicyCommand,
+    &queue::Queue,
     &audit::AuditCommand,
+    &backup::Backup,
+    &reload::Reload,
+    &broadcast::Broadcast,
+    &pair::Pair,
     &claim::ClaimGateway,
 ];
 

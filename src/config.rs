@@ -34,6 +34,7 @@ pub use report::render_problems;
 use crate::{
     agent::{
         config::Context,
+        limits::Limits,
         model::config::{ErrorRecovery, Models, Provider, read_models},
     },
     clock::Zone,
@@ -70,6 +71,8 @@ pub struct Config {
     pub models: Models,
     /// Who owns the gateway.
     pub permissions: Permissions,
+    /// How much anybody may have.
+    pub limits: Limits,
     /// What may pass.
     pub security: Security,
     /// Which files are kept, and what of them the model gets.
@@ -120,6 +123,7 @@ impl Default for Config {
             providers: Provider::defaults(),
             models: Models::default(),
             permissions: Permissions::default(),
+            limits: Limits::default(),
             security: Security::default(),
             media: Media::default(),
             storage: Storage::default(),
@@ -169,6 +173,7 @@ impl Config {
                 &names,
                 &crate::command::names(),
             ),
+            limits: Limits::read(top.section("limits")),
             security: Security::read(top.section("security")),
             media: Media::read(top.section("media")),
             storage: Storage::read(top.section("storage"), default_url),

@@ -120,6 +120,16 @@ pub enum About {
     Policy,
     /// /audit
     Audit,
+    /// /queue
+    Queue,
+    /// /backup
+    Backup,
+    /// /reload
+    Reload,
+    /// /broadcast
+    Broadcast,
+    /// /pair
+    Pair,
     /// /claim
     Claim,
 }

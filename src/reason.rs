@@ -152,6 +152,12 @@ reasons! {
     CommandsOff = "commands_off", Refusal;
     /// More than the conversation's policy allows in a minute.
     TooMany = "too_many", Refusal;
+    /// The tokens of today are used up.
+    TokenBudget = "token_budget", Refusal;
+    /// A partner who answers each answer is not answered for a while.
+    BotLoop = "bot_loop", Drop;
+    /// A stranger whom no owner has let in yet.
+    NotPaired = "not_paired", Refusal;
     /// The platform did not do what was asked for a member.
     ModerationFailed = "moderation_failed", Refusal;
     /// It is not known whether the platform did what was asked for a member.

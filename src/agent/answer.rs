@@ -154,8 +154,13 @@ impl Agent {
             return Ok(self.noted(input, ending));
         }
         self.note_replaced(input, said.secrets, said.words);
+        let used = match &asked {
+            Asked::Completed(completion) => self.spend(input, completion.usage.as_ref()),
+            Asked::Failed(_) | Asked::Stopped | Asked::TimedOut => Vec::new(),
+        };
         let notes = std::mem::take(&mut heard.media.notes);
-        let ending = self.conclude(input, asked, said.text, heard, turn.language);
+        let mut ending = self.conclude(input, asked, said.text, heard, turn.language);
+        ending.effects.extend(used);
         let text = self.with_notes(input, ending.text, &notes, turn.language);
         Ok(Ending {
             text,

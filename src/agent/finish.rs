@@ -39,6 +39,10 @@ impl Agent {
         begun: bool,
     ) -> Result<(), StoreError> {
         let changed: Vec<Place> = ending.effects.iter().filter_map(changed_place).collect();
+        let puts_off = ending
+            .effects
+            .iter()
+            .any(|effect| matches!(effect, Effect::Defer(_)));
         let (outcome, failed) = (outcome(&ending), ending.state == TurnState::Failed);
         metrics::turn_ended(outcome);
         let body = self.reply_body(input, turn, &ending);
@@ -83,6 +87,13 @@ impl Agent {
         }
         for place in changed {
             self.desk.directory.changed(place);
+        }
+        if !input.command && !ids.is_empty() {
+            self.used
+                .answered(input.conversation, input.person, self.clock.tick());
+        }
+        if puts_off {
+            self.desk.put_off.notify_one();
         }
         if let (Some(id), Some(body)) = (ids.first(), body) {
             let tick = self.clock.tick();

@@ -26,7 +26,7 @@ use crate::{
         openai::{OpenAi, OpenAiOptions},
     },
     clock::Clock,
-    command,
+    command::{self, claim},
     config::{Config, Environment, Loaded},
     current::Current,
     http::{self, Own, Readiness, server::Server},
@@ -49,6 +49,9 @@ use crate::{
 
 /// How fast the demo model writes, a word.
 const DEMO_PACE: std::time::Duration = std::time::Duration::from_millis(25);
+
+/// Letters of the code that makes its sender an owner: 50 random bits.
+const CLAIM: u32 = 10;
 
 /// What a start needs.
 pub struct Startup {
@@ -221,20 +224,9 @@ async fn offer(config: &Config, core: &Live) -> Result<Option<String>, StartErro
     if !config.permissions.owners.is_empty() {
         return Ok(None);
     }
-    let code = claim_code();
+    let code = claim::code_of(rand::random(), CLAIM);
     let told = format!("Nobody owns this gateway yet: send  /claim {code}  to it within an hour.");
     Ok(core.offer(&code).await?.then_some(told))
-}
-
-/// A code of 50 random bits, in letters and digits that are not taken for each other.
-fn claim_code() -> String {
-    const SIGNS: &[u8; 32] = b"23456789ABCDEFGHJKLMNPQRSTUVWXYZ";
-    let random: u64 = rand::random();
-    let sign = |place: u32| {
-        let index = usize::try_from((random >> (5 * place)) & 31).unwrap_or_default();
-        char::from(SIGNS[index])
-    };
-    (0..10).map(sign).collect()
 }
 
 fn greeting(config: &Config, accounts: &adapters::Accounts, server: &Server) -> String {

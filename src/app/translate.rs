@@ -128,6 +128,7 @@ pub(super) fn settings(config: &Config) -> Settings {
     Settings {
         context,
         permissions: config.permissions.clone(),
+        limits: config.limits,
         language: language(config),
         turn_timeout: config.flow_control.turn_timeout,
         overflow_hint: config.input_buffer.overflow_hint.clone(),

@@ -69,6 +69,15 @@ pub fn minute(at: weirgate_sdk::Timestamp) -> String {
     )
 }
 
+/// A time to the second in UTC, for the name of a file; empty for a time that no calendar has.
+#[must_use]
+pub fn compact(at: weirgate_sdk::Timestamp) -> String {
+    Timestamp::from_millisecond(at).map_or_else(
+        |_| String::new(),
+        |at| at.strftime("%Y%m%d-%H%M%S").to_string(),
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::{Duration, UNIX_EPOCH};

@@ -134,6 +134,11 @@ fn about(about: About) -> &'static str {
         About::Role => "show, give, lend or take a role here",
         About::Policy => "show or change the rules of this conversation",
         About::Audit => "what was decided and done here; in private, in the whole gateway",
+        About::Queue => "what waits here, and for whom; or drop it",
+        About::Backup => "copy the database (owners of the gateway)",
+        About::Reload => "read agent.yaml again (owners of the gateway)",
+        About::Broadcast => "say something in all conversations (owners of the gateway)",
+        About::Pair => "let in who was told this code (owners of the gateway)",
         About::Claim => "own this gateway, with the code that its start printed",
     }
 }
@@ -152,6 +157,9 @@ fn usage(about: About) -> &'static str {
         About::Policy => "[key] [value|reset]",
         About::Config => "[key] [value|reset]",
         About::Audit => "[@user] [number]",
+        About::Queue => "[drop] [@user]",
+        About::Broadcast => "TEXT [--yes]",
+        About::Pair => "[CODE]",
         About::Claim => "CODE",
         _ => "",
     }

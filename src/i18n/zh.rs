@@ -98,6 +98,11 @@ fn about(about: About) -> &'static str {
         About::Role => "查看、授予、借出或收回本会话的角色",
         About::Policy => "查看或修改本会话的策略",
         About::Audit => "查看本会话的审计记录；私聊中为整个网关的",
+        About::Queue => "查看或清空这里等待中的消息",
+        About::Backup => "备份数据库（网关拥有者）",
+        About::Reload => "重新读取 agent.yaml（网关拥有者）",
+        About::Broadcast => "向所有会话发送通知（网关拥有者）",
+        About::Pair => "允许持有此配对码的人使用（网关拥有者）",
         About::Claim => "用启动时打印的认领码成为网关的拥有者",
     }
 }
@@ -116,6 +121,9 @@ fn usage(about: About) -> &'static str {
         About::Policy => "[键] [值|reset]",
         About::Config => "[键] [值|reset]",
         About::Audit => "[@用户] [条数]",
+        About::Queue => "[drop] [@用户]",
+        About::Broadcast => "文字 [--yes]",
+        About::Pair => "[配对码]",
         About::Claim => "认领码",
         _ => "",
     }

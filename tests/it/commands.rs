@@ -1,7 +1,9 @@
 //! Commands through OneBot, in both languages, with and without the right to use them.
 
 mod config;
+mod limits;
 mod moderate;
+mod oversight;
 mod rights;
 mod stop;
 mod why;

@@ -81,6 +81,11 @@ impl Shared {
         {
             replied.to_bot = Some(true);
         }
+        if message.chat == ChatKind::Group {
+            let (place, sender) = (&message.conversation, &message.sender);
+            let seen = self.parts.directory.seen();
+            seen.remember(place, &sender.key.id, &sender.name);
+        }
         let text = message.own_text();
         let parsed = parse(&text);
         let known = matches!(parsed, Parsed::Command(..)) || message.via != Via::Text;
