@@ -106,6 +106,18 @@ pub enum Write {
     },
     /// An unaddressed message that is kept as context.
     Ambient(Box<Ambient>, Then<()>),
+    /// A step of a turn in which tools are called, so that none that is not safe to repeat runs again after a
+    /// crash. A step that is there is replaced; they go with [`Effect::StepsDone`].
+    Step {
+        /// The turn.
+        turn: i64,
+        /// The step, from 0.
+        step: u32,
+        /// What it is, as in [`History::parts`].
+        content: Box<str>,
+        /// Told the outcome.
+        then: Then<()>,
+    },
     /// An operator takes something up again or settles it; tells what became of it.
     Operate(Box<Operate>, Then<Operated>),
     /// A file of the media store is kept or goes.
@@ -131,6 +143,7 @@ impl Write {
             Self::End { .. } => "end",
             Self::Amend { .. } => "amend",
             Self::Ambient(..) => "ambient",
+            Self::Step { .. } => "step",
             Self::Operate(..) => "operate",
             Self::Media(..) => "media",
         }
@@ -236,6 +249,9 @@ pub trait Store: Send + Sync {
         limit: usize,
         ambient: (usize, Duration),
     ) -> Result<Vec<History>, StoreError>;
+
+    /// The steps that are kept of a turn, in order.
+    async fn steps(&self, turn: i64) -> Result<Vec<String>, StoreError>;
 
     /// A person's preferences (`person`), or a conversation's settings (`conversation`).
     async fn settings(&self, of: Place) -> Result<Vec<(String, String)>, StoreError>;

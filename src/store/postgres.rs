@@ -20,6 +20,7 @@ mod read;
 mod session;
 mod size;
 mod statement;
+mod step;
 mod sweep;
 mod tenure;
 mod thread;
@@ -285,6 +286,12 @@ impl Store for PostgresStore {
                 let mut reader = self.readers.get().await?;
                 question::history(&mut reader, scope, limit, ambient, since).await
             })
+            .await
+    }
+
+    async fn steps(&self, turn: i64) -> Result<Vec<String>, StoreError> {
+        self.readers
+            .ask(async { question::steps(&mut *self.readers.get().await?, turn).await })
             .await
     }
 

@@ -332,6 +332,11 @@ pub enum Effect {
     Reset(HistoryScope),
     /// A record for the audit log.
     Audit(Audit),
+    /// The steps that were kept of a turn are not needed any more.
+    StepsDone {
+        /// The turn.
+        turn: i64,
+    },
     /// What is personal in the audit log's records of a conversation until now goes, and a record says so.
     EraseAudit {
         /// The conversation's number.

@@ -344,6 +344,12 @@ impl Store for SqliteStore {
             .await
     }
 
+    async fn steps(&self, turn: i64) -> Result<Vec<String>, StoreError> {
+        self.readers
+            .ask(async { question::steps(&mut *self.readers.get().await?, turn).await })
+            .await
+    }
+
     async fn settings(&self, of: Place) -> Result<Vec<(String, String)>, StoreError> {
         self.readers
             .ask(async { question::settings(&mut *self.readers.get().await?, of).await })

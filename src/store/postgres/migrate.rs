@@ -13,7 +13,7 @@ use sqlx::{
 use super::{OpenError, connect::Address};
 
 /// The migrations: version, name, SQL.
-const MIGRATIONS: [(i64, &str, &str); 4] = [
+const MIGRATIONS: [(i64, &str, &str); 5] = [
     (
         1,
         "journal",
@@ -33,6 +33,11 @@ const MIGRATIONS: [(i64, &str, &str); 4] = [
         5,
         "media",
         include_str!("../../../migrations/postgres/0005_media.sql"),
+    ),
+    (
+        6,
+        "step",
+        include_str!("../../../migrations/postgres/0006_step.sql"),
     ),
 ];
 

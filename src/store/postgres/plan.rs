@@ -13,7 +13,7 @@ use std::{
 
 use weirgate_sdk::{AccountName, ConversationKey, Cursor, Platform, UserKey};
 
-pub use columns::{Begins, Ends, HistoryRows, Inbox, Intents, Receipts, Replies, TurnEnds};
+pub use columns::{Begins, Ends, HistoryRows, Inbox, Intents, Receipts, Replies, Steps, TurnEnds};
 
 use crate::store::{
     Accept, Accepted, Audit, Effect, End, Finish, NewReply, Role, Write,
@@ -49,6 +49,7 @@ enum Rank {
     Finish,
     End,
     Amend,
+    Step,
     Intent,
     Receipt,
 }
@@ -70,6 +71,8 @@ pub struct Wave<'a> {
     pub ends: Ends<'a>,
     /// New bodies.
     pub amends: (Vec<i64>, Vec<Cow<'a, str>>),
+    /// Steps of turns.
+    pub steps: Steps<'a>,
     /// Parts that are about to be sent.
     pub intents: Intents,
     /// What became of parts.
@@ -105,6 +108,8 @@ pub struct Plan<'a> {
     pub audits: Vec<Logged<'a>>,
     /// The last value of each setting.
     pub settings: HashMap<(i64, i64, &'a str), Option<&'a str>>,
+    /// Turns whose steps are not needed any more.
+    pub steps_done: Vec<i64>,
     /// The last cursor of each account.
     pub cursors: HashMap<i64, &'a Cursor>,
     /// The smallest id of a new answer.
@@ -124,7 +129,8 @@ pub fn clean(text: &str) -> Cow<'_, str> {
 
 /// How many ids effects use.
 pub fn ids_of_effects(effects: &[Effect]) -> usize {
-    let with_id = |effect: &&Effect| !matches!(effect, Effect::Set { .. });
+    let with_id =
+        |effect: &&Effect| !matches!(effect, Effect::Set { .. } | Effect::StepsDone { .. });
     effects.iter().filter(with_id).count()
 }
 
@@ -144,6 +150,7 @@ pub fn ids(write: &Write) -> usize {
         | Write::Intent { .. }
         | Write::Receipt(..)
         | Write::Amend { .. }
+        | Write::Step { .. }
         | Write::Media(..) => 0,
     }
 }
@@ -226,6 +233,16 @@ impl<'a, 'n> Planner<'a, 'n> {
                 let (ids, bodies) = &mut self.wave([*id], Rank::Amend).amends;
                 ids.push(*id);
                 bodies.push(clean(body));
+                Some(Outcome::Unit)
+            }
+            Write::Step {
+                turn,
+                step,
+                content,
+                ..
+            } => {
+                let steps = &mut self.wave([*turn], Rank::Step).steps;
+                steps.push(*turn, *step, content);
                 Some(Outcome::Unit)
             }
             Write::Ambient(ambient, _) => {
@@ -382,6 +399,7 @@ impl<'a, 'n> Planner<'a, 'n> {
                     };
                     self.plan.audits.push(erase);
                 }
+                Effect::StepsDone { turn } => self.plan.steps_done.push(*turn),
             }
         }
     }

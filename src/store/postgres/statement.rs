@@ -12,6 +12,7 @@ use super::{
     plan::{
         Begins, Ends, HistoryRows, Inbox, Intents, Plan, Receipts, Replies, TurnEnds, Wave, clean,
     },
+    step,
 };
 use crate::store::{
     Accepted,
@@ -37,6 +38,7 @@ pub async fn run(
     }
     audit::write(connection, plan.audits, process).await?;
     settings(connection, plan.settings).await?;
+    step::remove(connection, plan.steps_done).await?;
     for (account, cursor) in plan.cursors {
         sqlx::query("UPDATE account SET bot = $2, cursor = $3 WHERE id = $1")
             .bind(account)
@@ -61,6 +63,7 @@ async fn run_wave(
     turns(connection, wave.turns, process).await?;
     ended(connection, wave.ends).await?;
     amend(connection, wave.amends).await?;
+    step::keep(connection, wave.steps).await?;
     intents(connection, wave.intents, process).await?;
     receipts(connection, wave.receipts, process).await
 }

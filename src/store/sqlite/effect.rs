@@ -70,6 +70,11 @@ impl Writer {
                 self.insert_history(scope.conversation, scope.person, id, code::RESET, 0, at, "")
             }
             Effect::Audit(audit) => self.audit(audit),
+            Effect::StepsDone { turn } => self
+                .connection
+                .prepare_cached("DELETE FROM step WHERE turn = ?1")?
+                .execute([turn])
+                .map(drop),
             Effect::EraseAudit { conversation } => self.erase_audit(*conversation, at),
         }
     }

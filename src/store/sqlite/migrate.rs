@@ -18,7 +18,7 @@ use super::folder::{OpenError, private};
 
 /// The migrations: version, name, SQL. The macro of sqlx would compile SQLite a second time for the
 /// build machine to do the same.
-const MIGRATIONS: [(i64, &str, &str); 4] = [
+const MIGRATIONS: [(i64, &str, &str); 5] = [
     (
         1,
         "journal",
@@ -38,6 +38,11 @@ const MIGRATIONS: [(i64, &str, &str); 4] = [
         5,
         "media",
         include_str!("../../../migrations/sqlite/0005_media.sql"),
+    ),
+    (
+        6,
+        "step",
+        include_str!("../../../migrations/sqlite/0006_step.sql"),
     ),
 ];
 

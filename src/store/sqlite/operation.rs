@@ -26,6 +26,7 @@ pub fn ids(write: &Write) -> usize {
         | Write::Intent { .. }
         | Write::Receipt(..)
         | Write::Amend { .. }
+        | Write::Step { .. }
         | Write::Media(..) => 0,
     }
 }
@@ -46,6 +47,7 @@ pub fn weight(write: &Write) -> usize {
         }
         Write::End { notices, .. } => replies(notices),
         Write::Amend { body, .. } => body.len(),
+        Write::Step { content, .. } => content.len(),
         Write::Ambient(ambient, _) => ambient.row.parts.len(),
         Write::Begin(..)
         | Write::Intent { .. }
@@ -79,6 +81,7 @@ pub fn is_single(write: &Write) -> bool {
         | Write::Intent { .. }
         | Write::Receipt(..)
         | Write::Amend { .. }
+        | Write::Step { .. }
         | Write::Ambient(..) => true,
     }
 }
@@ -122,6 +125,19 @@ impl Writer {
                 .execute(params![id, body])
                 .map(|_| Outcome::Unit),
             Write::Ambient(ambient, _) => self.ambient(ambient).map(|()| Outcome::Unit),
+            Write::Step {
+                turn,
+                step,
+                content,
+                ..
+            } => self
+                .connection
+                .prepare_cached(
+                    "INSERT INTO step (turn, step, content) VALUES (?1, ?2, ?3)
+                     ON CONFLICT (turn, step) DO UPDATE SET content = excluded.content",
+                )?
+                .execute(params![turn, step, content])
+                .map(|_| Outcome::Unit),
             Write::Operate(operate, _) => self.operate(operate).map(Outcome::Operated),
             Write::Media(change, _) => self.media(change).map(|()| Outcome::Unit),
         }

@@ -56,6 +56,7 @@ fn tell(write: Write, result: Result<Outcome, StoreError>) {
         Write::Intent { then, .. }
         | Write::Receipt(_, then)
         | Write::Amend { then, .. }
+        | Write::Step { then, .. }
         | Write::Ambient(_, then)
         | Write::Media(_, then) => call(then, result, |outcome| match outcome {
             Outcome::Unit => Some(()),

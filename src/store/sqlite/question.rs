@@ -203,6 +203,14 @@ pub async fn history(
     Ok(rows.into_iter().map(row::history).collect())
 }
 
+/// The steps that are kept of a turn.
+pub async fn steps(reader: &mut SqliteConnection, turn: i64) -> sqlx::Result<Vec<String>> {
+    sqlx::query_scalar("SELECT content FROM step WHERE turn = ?1 ORDER BY step LIMIT 1000")
+        .bind(turn)
+        .fetch_all(reader)
+        .await
+}
+
 /// Settings of a person or a conversation, by key.
 pub async fn settings(
     reader: &mut SqliteConnection,

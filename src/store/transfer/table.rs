@@ -27,7 +27,7 @@ pub struct Table {
 }
 
 /// All tables but those in which each store keeps what it knows of itself.
-pub const TABLES: [Table; 12] = [
+pub const TABLES: [Table; 13] = [
     Table {
         name: "account",
         columns: "id, platform, name, bot, cursor",
@@ -62,6 +62,12 @@ pub const TABLES: [Table; 12] = [
         name: "turn",
         columns: "id, attempt, state, reason, started_at, ended_at",
         key: "id",
+        numbered: false,
+    },
+    Table {
+        name: "step",
+        columns: "turn, step, content",
+        key: "turn, step",
         numbered: false,
     },
     Table {

@@ -226,6 +226,17 @@ impl FaultyStore {
                 let then = watch(then, mute, |_| {});
                 Write::Amend { id, body, then }
             }
+            Write::Step {
+                turn,
+                step,
+                content,
+                then,
+            } => Write::Step {
+                turn,
+                step,
+                content,
+                then: watch(then, mute, |_| {}),
+            },
             Write::Ambient(row, then) => Write::Ambient(row, watch(then, mute, |_| {})),
             Write::Media(change, then) => Write::Media(change, watch(then, mute, |_| {})),
             Write::Operate(operate, then) => Write::Operate(operate, watch(then, mute, |_| {})),
@@ -263,6 +274,7 @@ fn refuse(write: Write) {
         Write::Intent { then, .. }
         | Write::Receipt(_, then)
         | Write::Amend { then, .. }
+        | Write::Step { then, .. }
         | Write::Ambient(_, then)
         | Write::Media(_, then) => then(Err(error())),
     }
@@ -354,6 +366,10 @@ impl Store for FaultyStore {
         ambient: (usize, Duration),
     ) -> Result<Vec<History>, StoreError> {
         self.inner.history(scope, limit, ambient).await
+    }
+
+    async fn steps(&self, turn: i64) -> Result<Vec<String>, StoreError> {
+        self.inner.steps(turn).await
     }
 
     async fn settings(&self, of: Place) -> Result<Vec<(String, String)>, StoreError> {

@@ -53,6 +53,26 @@ impl Begins {
     }
 }
 
+/// Steps of turns.
+#[derive(Debug, Default)]
+pub struct Steps<'a> {
+    /// The turns.
+    pub turns: Vec<i64>,
+    /// Which of their steps.
+    pub steps: Vec<i32>,
+    /// What they are.
+    pub contents: Vec<Cow<'a, str>>,
+}
+
+impl<'a> Steps<'a> {
+    /// Adds one.
+    pub fn push(&mut self, turn: i64, step: u32, content: &'a str) {
+        self.turns.push(turn);
+        self.steps.push(part(step));
+        self.contents.push(clean(content));
+    }
+}
+
 /// New answers and notices.
 #[derive(Debug, Default)]
 pub struct Replies<'a> {
