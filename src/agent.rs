@@ -6,6 +6,7 @@
 mod admit;
 pub mod answer;
 pub mod command;
+mod conclude;
 pub mod config;
 pub mod context;
 pub mod ending;
@@ -15,9 +16,11 @@ pub mod history;
 mod media;
 pub mod model;
 pub mod recent;
+mod request;
 pub mod rules;
 pub mod running;
 pub mod suspects;
+pub mod tool;
 pub mod turn;
 mod window;
 
@@ -37,7 +40,7 @@ use lru::LruCache;
 use parking_lot::Mutex;
 
 use crate::{
-    clock::{Clock, micros},
+    clock::{Clock, Zone, micros},
     command::Desk,
     current::Current,
     hook::Hooks,
@@ -68,6 +71,7 @@ use self::{
     rules::Rules,
     running::RunningTurn,
     suspects::{Suspects, TRIES},
+    tool::config::ToolCalling,
     turn::{Input, Turn},
 };
 
@@ -91,6 +95,8 @@ struct Progress {
     must_begin: bool,
     /// It is.
     begun: bool,
+    /// It may have run before, here or in a process that ended.
+    again: bool,
 }
 
 /// What the agent is told by the configuration.
@@ -106,6 +112,12 @@ pub struct Settings {
     pub turn_timeout: Duration,
     /// What the hint about dropped messages begins with.
     pub overflow_hint: String,
+    /// How turns use tools.
+    pub tool_calling: ToolCalling,
+    /// Most calls that are made again in a turn.
+    pub tool_retries: u32,
+    /// The zone in which people speak of time.
+    pub zone: Zone,
 }
 
 /// Runs turns.
@@ -167,7 +179,7 @@ impl Agent {
             random: parts.random,
             recovered_to: AtomicI64::new(0),
             suspects: Suspects::default(),
-            recent: Recent::new(answer::HISTORY_ROWS),
+            recent: Recent::new(request::HISTORY_ROWS),
             control_answers: Mutex::new(LruCache::new(CONTROL_PEOPLE)),
             lately: Lately::default(),
         }
@@ -215,6 +227,7 @@ impl Agent {
         let mut progress = Progress {
             must_begin,
             begun: false,
+            again: false,
         };
         let _alone = tokio::select! {
             place = self.suspects.admit(turn) => place,
@@ -244,6 +257,7 @@ impl Agent {
                     progress = Progress {
                         must_begin: true,
                         begun: false,
+                        again: true,
                     };
                     if panics > TRIES + 1 {
                         return;
@@ -283,6 +297,7 @@ impl Agent {
                 return self.finish(input, &turn, ending, progress.begun).await;
             }
             if attempt > 1 {
+                progress.again = true;
                 self.traces
                     .note(input.turn, Reason::Recovered, self.clock.now());
             }
@@ -296,7 +311,9 @@ impl Agent {
         } else if let Some(ending) = self.not_heard(input, &turn) {
             self.noted(input, ending)
         } else {
-            self.answer(input, &turn, running).await?
+            // What fails from here on is tried again with what was done.
+            let again = std::mem::replace(&mut progress.again, true);
+            self.answer(input, &turn, running, again).await?
         };
         if input.quiet {
             ending.text.clear();

@@ -11,6 +11,7 @@ pub mod configure;
 pub mod desk;
 pub mod help;
 pub mod lang;
+pub mod log;
 pub mod moderate;
 pub mod output;
 pub mod parse;
@@ -18,6 +19,7 @@ pub mod ping;
 pub mod policy;
 pub mod reset;
 pub mod role;
+pub mod search;
 pub mod status;
 pub mod stop;
 pub mod target;
@@ -180,7 +182,7 @@ pub trait Command: Send + Sync {
 }
 
 /// All commands, in the order of /help.
-static COMMANDS: [&dyn Command; 22] = [
+static COMMANDS: [&dyn Command; 24] = [
     &help::Help,
     &ping::Ping,
     &status::Status,
@@ -188,6 +190,8 @@ static COMMANDS: [&dyn Command; 22] = [
     &cancel::Cancel,
     &reset::Reset,
     &why::Why,
+    &log::Log,
+    &search::Search,
     &output::Output,
     &lang::Lang,
     &config::ConfigCommand,

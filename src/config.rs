@@ -35,6 +35,7 @@ use crate::{
     agent::{
         config::Context,
         model::config::{ErrorRecovery, Models, Provider, read_models},
+        tool::config::{ToolCalling, Tools},
     },
     clock::Zone,
     http::config::Http,
@@ -60,6 +61,10 @@ pub struct Config {
     pub flow_control: FlowControl,
     /// What the model is told of the conversation.
     pub context: Context,
+    /// Which tools there are.
+    pub tools: Tools,
+    /// How turns use them.
+    pub tool_calling: ToolCalling,
     /// How answers are shown, split and paced.
     pub output: Output,
     /// What happens when a model fails.
@@ -115,6 +120,8 @@ impl Default for Config {
             input_buffer: InputBuffer::default(),
             flow_control: FlowControl::default(),
             context: Context::default(),
+            tools: Tools::default(),
+            tool_calling: ToolCalling::default(),
             output,
             error_recovery: ErrorRecovery::default(),
             providers: Provider::defaults(),
@@ -136,7 +143,7 @@ impl Default for Config {
 
 /// Sections of the design that this version does not have. Naming them in a file is an error, so that
 /// nobody relies on what is not there.
-const NOT_AVAILABLE: [&str; 4] = ["tools", "tool_calling", "agent_collaboration", "memory"];
+const NOT_AVAILABLE: [&str; 2] = ["agent_collaboration", "memory"];
 
 impl Config {
     /// Reads all sections of an expanded tree. `default_url` is [`Storage::DEFAULT_URL`] expanded.
@@ -160,6 +167,8 @@ impl Config {
             input_buffer: InputBuffer::read(top.section("input_buffer")),
             flow_control: FlowControl::read(top.section("flow_control")),
             context: Context::read(top.section("context")),
+            tools: Tools::read(top.section("tools")),
+            tool_calling: ToolCalling::read(top.section("tool_calling")),
             output,
             error_recovery: ErrorRecovery::read(top.section("error_recovery")),
             providers,

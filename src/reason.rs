@@ -132,6 +132,24 @@ reasons! {
     AnswerRefused = "answer_refused", Refusal;
     /// The model answered with nothing.
     AnswerEmpty = "answer_empty", Failure;
+    /// A tool that the model called does not run: it is not there, not allowed, or called wrongly.
+    ToolRefused = "tool_refused", Refusal;
+    /// A tool gave nothing; the model was told.
+    ToolFailed = "tool_failed", Change;
+    /// A tool took longer than its limit; the model was told.
+    ToolTimeout = "tool_timeout", Change;
+    /// A call of a tool is made again after a failure.
+    ToolRetried = "tool_retried", Retry;
+    /// The turn made as many steps or calls as it may; the model answers with what it has.
+    ToolLimit = "tool_limit", Change;
+    /// The model made the same call again and again; it answers with what it has.
+    ToolLoop = "tool_loop", Change;
+    /// What a tool gave was too long and was cut.
+    ToolResultCut = "tool_result_cut", Change;
+    /// A tool that is not safe to repeat was running when the gateway ended; it is not run again.
+    ToolUnsure = "tool_unsure", Failure;
+    /// What the model said of its calls cannot be used; none was run.
+    ToolCallsBroken = "tool_calls_broken", Retry;
     /// Older history was left out, because the context is full.
     ContextCut = "context_cut", Change;
     /// Too many attempts crashed or failed on it; it is set aside for an operator.

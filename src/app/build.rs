@@ -23,7 +23,7 @@ use crate::{
         Model,
         config::{ModelRef, Provider, ProviderKind},
         demo::Demo,
-        openai::{OpenAi, OpenAiOptions},
+        remote::{Format, Remote, RemoteOptions},
     },
     clock::Clock,
     command,
@@ -442,17 +442,28 @@ pub(super) fn models(config: &Config, before: Option<&Models>) -> Result<Models,
         let model: Arc<dyn Model> = match (kept, provider.kind) {
             (Some((_, kept)), _) => Arc::clone(kept),
             (None, ProviderKind::Demo) => Arc::new(Demo::new(DEMO_PACE)),
-            (None, ProviderKind::OpenAi) => Arc::new(
-                OpenAi::new(openai(provider, &wanted.provider, &wanted.model))
-                    .map_err(|error| StartError::Config(error.to_string()))?,
-            ),
+            (None, ProviderKind::OpenAi) => remote(Format::ChatCompletions, provider, wanted)?,
+            (None, ProviderKind::Anthropic) => remote(Format::Messages, provider, wanted)?,
         };
         models.push((source, model));
     }
     Ok(models)
 }
 
-fn openai(provider: &Provider, id: &str, model: &str) -> OpenAiOptions {
+fn remote(
+    format: Format,
+    provider: &Provider,
+    wanted: &ModelRef,
+) -> Result<Arc<dyn Model>, StartError> {
+    let options = RemoteOptions {
+        format,
+        ..options(provider, &wanted.provider, &wanted.model)
+    };
+    let model = Remote::new(options).map_err(|error| StartError::Config(error.to_string()))?;
+    Ok(Arc::new(model))
+}
+
+fn options(provider: &Provider, id: &str, model: &str) -> RemoteOptions {
     let key = provider.api_key.as_ref().map(|key| key.expose().to_owned());
     let base_url = provider.base_url.as_deref().unwrap_or_default();
     let options = provider.models.get(model);
@@ -463,14 +474,14 @@ fn openai(provider: &Provider, id: &str, model: &str) -> OpenAiOptions {
     let temperature = options
         .and_then(|options| options.temperature)
         .map(|value| value as f32);
-    OpenAiOptions {
+    RemoteOptions {
         connect_timeout: provider.connect_timeout,
         idle_timeout: provider.timeout,
         think_markers: provider.think_tags,
         max_output_tokens: options.and_then(|options| options.max_output_tokens),
         temperature,
         pictures: options.is_some_and(|options| options.images),
-        ..OpenAiOptions::new(id, model, base_url, key)
+        ..RemoteOptions::new(id, model, base_url, key)
     }
 }
 

@@ -185,7 +185,7 @@ impl Core {
         } = parts;
         let redactor = Arc::new(redactor);
         let answers = Arc::new(tune::answers(config)?);
-        let guarded = (tune::composer(config, &answers)?, tune::guard(config)?);
+        let made = tune::made(config, &answers)?;
         let traces = Arc::new(Traces::default());
         let directory = Arc::new(Directory::new(Arc::clone(&store)));
         let hooks = Hooks::default();
@@ -205,7 +205,7 @@ impl Core {
             hooks: hooks.clone(),
             stop: signals.deliver.clone(),
         });
-        let rules = Arc::new(Current::new(tune::rules(config, models, guarded, permits)));
+        let rules = Arc::new(Current::new(tune::rules(config, models, made, permits)));
         let intake = IntakeRules {
             accounts: rules_of_accounts,
             ambient: config.context.ambient.enable,

@@ -45,6 +45,19 @@ impl Zone {
         Self::named(value).or_else(|| TimeZone::posix(value).ok().map(Self))
     }
 
+    /// What the variable `TZ` of this process means; UTC if that is nothing.
+    #[must_use]
+    pub fn of_process() -> Self {
+        let variable = std::env::var("TZ").ok();
+        Self::of_variable(variable.as_deref()).unwrap_or_default()
+    }
+
+    /// Its rules, for sums with dates.
+    #[must_use]
+    pub fn zone(&self) -> TimeZone {
+        self.0.clone()
+    }
+
     /// A time as RFC 3339 with microseconds and the zone's offset; `Z` in UTC.
     #[must_use]
     pub fn stamp(&self, time: SystemTime) -> String {

@@ -121,14 +121,15 @@ input_buffer: {}
 
 #[test]
 fn sections_that_are_not_there_are_refused_by_name() {
-    let text = "tools: {}\ntool_calling: {timeout: 60}\nagent_collaboration: {}\nmemory: {}\n";
+    let text = "agent_collaboration: {}\nmemory: {}\n";
     let told = complaints(text);
-    assert_eq!(told.len(), 4);
-    let expected = "t:1:1: tools: this section is not available in this version: remove it";
+    assert_eq!(told.len(), 2);
+    let expected =
+        "t:1:1: agent_collaboration: this section is not available in this version: remove it";
     assert_eq!(told[0], expected);
     assert_eq!(
         paths(text, Severity::Error),
-        ["tools", "tool_calling", "agent_collaboration", "memory"]
+        ["agent_collaboration", "memory"]
     );
 }
 

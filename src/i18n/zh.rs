@@ -1,6 +1,7 @@
 //! The gateway's texts in Simplified Chinese.
 
-use super::{About, Language, StatusFacts, Text, WhyFacts, rough};
+use super::{About, Language, LoggedTurn, StatusFacts, Text, WhyFacts, counted, rough, tenths};
+use crate::clock::minute;
 
 /// Renders a text.
 pub(super) fn render(text: &Text) -> String {
@@ -56,6 +57,13 @@ fn notice(text: &Text) -> String {
         Text::Failed { reference } => format!("抱歉，处理失败，请稍后再试。（编号 {reference}）"),
         Text::TimedOut { reference } => format!("抱歉，处理超时，请再试一次。（编号 {reference}）"),
         Text::ModelRefused => "模型拒绝回答这个问题。".into(),
+        Text::ModelCallsBroken => "模型想使用工具，但没有正确说明怎样调用，请再试一次。".into(),
+        Text::Log(turns) => log(turns),
+        Text::LogNothing => "这里没有记录任何回合。".into(),
+        Text::SearchWhat => "要搜索什么？/search 关键词".into(),
+        Text::SearchOff => "没有配置搜索服务。".into(),
+        Text::SearchFailed(what) => format!("搜索失败：{what}"),
+        Text::ToolsRunning { tools } => format!("_（正在使用 {tools} …）_"),
         Text::ModelEmpty => "模型没有给出回答，请再试一次。".into(),
         Text::Quarantined { reference } => {
             format!("你的消息多次处理都未成功，已搁置。（编号 {reference}）")
@@ -99,6 +107,8 @@ fn about(about: About) -> &'static str {
         About::Policy => "查看或修改本会话的策略",
         About::Audit => "查看本会话的审计记录；私聊中为整个网关的",
         About::Claim => "用启动时打印的认领码成为网关的拥有者",
+        About::Log => "这里的回合：模型、工具、用时、词元",
+        About::Search => "搜索网页",
     }
 }
 
@@ -117,8 +127,26 @@ fn usage(about: About) -> &'static str {
         About::Config => "[键] [值|reset]",
         About::Audit => "[@用户] [条数]",
         About::Claim => "认领码",
+        About::Search => "关键词",
         _ => "",
     }
+}
+
+fn log(turns: &[LoggedTurn]) -> String {
+    let line = |turn: &LoggedTurn| {
+        let tools: Vec<String> = turn.tools.iter().map(counted).collect();
+        format!(
+            "{} UTC，{}：{} 秒，输入 {} 词元，输出 {} 词元{}{}",
+            minute(turn.at),
+            turn.model,
+            tenths(turn.millis),
+            turn.tokens.0,
+            turn.tokens.1,
+            if tools.is_empty() { "" } else { "；工具：" },
+            tools.join("、")
+        )
+    };
+    turns.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 fn status(facts: &StatusFacts) -> String {

@@ -15,7 +15,7 @@ use std::{
 use weirgate::reason::Reason;
 
 /// Each code with a file of tests that names it.
-const SEEN: [(&str, &str); 66] = [
+const SEEN: [(&str, &str); 75] = [
     ("duplicate", "tests/it/reasons/events.rs"),
     ("own_message", "tests/it/reasons/events.rs"),
     ("other_bot", "tests/it/simulation/changes.rs"),
@@ -47,6 +47,15 @@ const SEEN: [(&str, &str); 66] = [
     ("answer_truncated", "tests/it/turns/failures.rs"),
     ("answer_refused", "tests/it/turns/failures.rs"),
     ("answer_empty", "tests/it/turns/failures.rs"),
+    ("tool_refused", "tests/it/turns/tools.rs"),
+    ("tool_failed", "tests/it/turns/tools.rs"),
+    ("tool_timeout", "tests/it/turns/tools.rs"),
+    ("tool_retried", "tests/it/turns/tools.rs"),
+    ("tool_limit", "tests/it/turns/tools.rs"),
+    ("tool_loop", "tests/it/turns/tools.rs"),
+    ("tool_result_cut", "tests/it/turns/tools.rs"),
+    ("tool_unsure", "tests/it/durable/tools.rs"),
+    ("tool_calls_broken", "tests/it/turns/tools.rs"),
     ("context_cut", "tests/it/turns/context.rs"),
     ("quarantined", "tests/it/reasons/turns.rs"),
     ("permission_denied", "tests/it/commands/why.rs"),

@@ -3,30 +3,26 @@ use std::sync::Arc;
 use weirgate_testkit::model::{Ending, FakeModel, Script};
 
 use super::super::{Chain, FinishReason, Listener, Permits, Recovery};
-use super::super::{Delta, Message, Role, Usage};
+use super::super::{Delta, Message, Offer, Offered, Role, ToolCall, Usage, calls::Broken};
 use super::*;
 
 mod answers;
+mod messages;
+mod tools;
 
 /// A client of the fake; `change` alters its options.
-fn client(url: &str, change: impl FnOnce(&mut OpenAiOptions)) -> OpenAi {
+fn client(url: &str, change: impl FnOnce(&mut RemoteOptions)) -> Remote {
     // A second test finds the provider installed already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let key = Some("k-very-secret".to_owned());
-    let mut options = OpenAiOptions::new("local", "tiny", url, key);
+    let mut options = RemoteOptions::new("local", "tiny", url, key);
     options.idle_timeout = Duration::from_secs(5);
     change(&mut options);
-    OpenAi::new(options).unwrap()
+    Remote::new(options).unwrap()
 }
 
 fn message(role: Role, text: &str) -> Message {
-    Message {
-        role,
-        text: text.to_owned(),
-        name: None,
-        reasoning: None,
-        pictures: Vec::new(),
-    }
+    Message::words(role, text.to_owned())
 }
 
 fn request(messages: Vec<Message>) -> ChatRequest {
@@ -34,6 +30,7 @@ fn request(messages: Vec<Message>) -> ChatRequest {
         messages,
         max_output_tokens: None,
         temperature: None,
+        offered: Offered::default(),
         turn: "turn-7".to_owned(),
     }
 }
@@ -43,11 +40,12 @@ fn request(messages: Vec<Message>) -> ChatRequest {
 struct Got {
     text: String,
     reasoning: Option<String>,
+    calls: Option<Result<Vec<ToolCall>, Broken>>,
     usage: Vec<Usage>,
     finish: Vec<FinishReason>,
 }
 
-async fn ask(model: &OpenAi, text: &str) -> Result<Got, (Got, ModelError)> {
+async fn ask(model: &Remote, text: &str) -> Result<Got, (Got, ModelError)> {
     let mut got = Got::default();
     let mut stream = match model.open(&request(vec![message(Role::User, text)])).await {
         Ok(stream) => stream,
@@ -59,6 +57,7 @@ async fn ask(model: &OpenAi, text: &str) -> Result<Got, (Got, ModelError)> {
             Ok(Delta::Reasoning(more)) => {
                 got.reasoning.get_or_insert_default().push_str(&more);
             }
+            Ok(Delta::Calls(calls)) => got.calls = Some(calls),
             Ok(Delta::Usage(usage)) => got.usage.push(usage),
             Ok(Delta::Finish(finish)) => got.finish.push(finish),
             Err(error) => {
@@ -403,7 +402,7 @@ async fn dropping_the_stream_ends_the_request() {
 
 #[test]
 fn addresses_are_joined_and_checked() {
-    let joined = |base| endpoint(base).map(String::from);
+    let joined = |base| endpoint(base, Format::ChatCompletions).map(String::from);
     let full = Some("https://h.example/v1/chat/completions".to_owned());
     assert_eq!(joined("https://h.example/v1"), full);
     assert_eq!(joined("https://h.example/v1/"), full);
@@ -419,8 +418,8 @@ fn addresses_are_joined_and_checked() {
 fn nothing_printed_holds_the_key() {
     let model = client("http://127.0.0.1:9/v1", |_| {});
     assert!(!format!("{model:?} {:?}", model.options).contains("secret"));
-    let options = OpenAiOptions::new("p", "m", "http://h/v1", Some("bad\nkey".to_owned()));
-    let error = OpenAi::new(options).unwrap_err();
+    let options = RemoteOptions::new("p", "m", "http://h/v1", Some("bad\nkey".to_owned()));
+    let error = Remote::new(options).unwrap_err();
     assert_eq!(
         (error.kind, error.recoverable),
         (ErrorClass::Internal, false)

@@ -3,14 +3,17 @@
 //! What comes in is read leniently and borrows from the event: a field of an unexpected type
 //! counts as absent, since compatible servers differ and one odd field must not cost the answer.
 
+pub(super) mod answer;
+
 use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize as DeriveDeserialize, Serialize};
-use serde_json::value::RawValue;
+use serde_json::{Value, value::RawValue};
 
-use super::super::{ChatRequest, Message, Role, Usage};
+use super::super::{ChatRequest, Message, Offer, Role, ToolCall, Usage};
+use super::Dialect;
 
 /// Longest speaker's name that providers take, in characters.
 const MAX_NAME_CHARS: usize = 64;
@@ -19,6 +22,8 @@ const MAX_NAME_CHARS: usize = 64;
 struct RequestBody<'a> {
     model: &'a str,
     messages: Vec<RequestMessage<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<RequestTool<'a>>,
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     stream_options: Option<StreamOptions>,
@@ -38,11 +43,42 @@ struct StreamOptions {
 #[derive(Serialize)]
 struct RequestMessage<'a> {
     role: &'static str,
-    content: Said<'a>,
+    /// Null beside calls without words: an empty text is refused there by some.
+    content: Option<Said<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<RequestCall<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_call_id: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning_content: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct RequestCall<'a> {
+    id: &'a str,
+    r#type: &'static str,
+    function: CalledFunction<'a>,
+}
+
+#[derive(Serialize)]
+struct CalledFunction<'a> {
+    name: &'a str,
+    arguments: &'a str,
+}
+
+#[derive(Serialize)]
+struct RequestTool<'a> {
+    r#type: &'static str,
+    function: OfferedFunction<'a>,
+}
+
+#[derive(Serialize)]
+struct OfferedFunction<'a> {
+    name: &'a str,
+    description: &'a str,
+    parameters: &'a Value,
 }
 
 /// What a message says: words alone, or words and pictures.
@@ -65,20 +101,6 @@ struct ImageUrl<'a> {
     url: &'a str,
 }
 
-/// How one model wants its requests, and what a request asks of it.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Dialect {
-    pub stream: bool,
-    pub max_output_tokens: Option<u32>,
-    pub temperature: Option<f32>,
-    /// The limit of tokens goes into `max_completion_tokens` instead of `max_tokens`.
-    pub completion_limit: bool,
-    /// Earlier reasoning is played back.
-    pub replay_reasoning: bool,
-    /// Pictures are sent along.
-    pub pictures: bool,
-}
-
 /// The body of a request.
 pub(super) fn encode(
     request: &ChatRequest,
@@ -93,6 +115,11 @@ pub(super) fn encode(
     serde_json::to_vec(&RequestBody {
         model,
         messages: messages.collect(),
+        // Without the tools nobody calls one: not every server knows `tool_choice`.
+        tools: match request.offered.callable {
+            true => request.offered.tools.iter().map(encode_tool).collect(),
+            false => Vec::new(),
+        },
         stream: dialect.stream,
         stream_options: dialect.stream.then_some(StreamOptions {
             include_usage: true,
@@ -110,10 +137,36 @@ fn encode_message(message: &Message, dialect: Dialect) -> RequestMessage<'_> {
             Role::System => "system",
             Role::User => "user",
             Role::Assistant => "assistant",
+            Role::Tool => "tool",
         },
-        content: said(message, dialect),
+        content: (message.calls.is_empty() || !message.text.is_empty())
+            .then(|| said(message, dialect)),
+        tool_calls: message.calls.iter().map(encode_call).collect(),
+        tool_call_id: message.answers.as_deref(),
         name: message.name.as_deref().filter(|name| is_plain_name(name)),
         reasoning_content: message.reasoning.as_deref().filter(|_| replayed),
+    }
+}
+
+fn encode_call(call: &ToolCall) -> RequestCall<'_> {
+    RequestCall {
+        id: &call.id,
+        r#type: "function",
+        function: CalledFunction {
+            name: &call.name,
+            arguments: &call.arguments,
+        },
+    }
+}
+
+fn encode_tool(offer: &Offer) -> RequestTool<'_> {
+    RequestTool {
+        r#type: "function",
+        function: OfferedFunction {
+            name: &offer.name,
+            description: &offer.description,
+            parameters: &offer.parameters,
+        },
     }
 }
 
@@ -179,6 +232,44 @@ pub(super) struct Part<'a> {
     pub reasoning: Text<'a>,
     #[serde(borrow, default)]
     pub refusal: Text<'a>,
+    #[serde(borrow, default)]
+    pub tool_calls: Option<Vec<Call<'a>>>,
+    /// The older form, of one call.
+    #[serde(borrow, default)]
+    pub function_call: Option<Function<'a>>,
+}
+
+/// A piece of a call.
+#[derive(DeriveDeserialize)]
+pub(super) struct Call<'a> {
+    #[serde(default)]
+    pub index: Option<i64>,
+    #[serde(borrow, default)]
+    pub id: Text<'a>,
+    #[serde(borrow, default)]
+    pub function: Option<Function<'a>>,
+}
+
+/// What is called.
+#[derive(DeriveDeserialize)]
+pub(super) struct Function<'a> {
+    #[serde(borrow, default)]
+    pub name: Text<'a>,
+    #[serde(borrow, default)]
+    pub arguments: Option<&'a RawValue>,
+}
+
+impl Function<'_> {
+    /// The arguments: JSON in a string, as it should be, or the object itself.
+    pub(super) fn arguments(&self) -> Cow<'_, str> {
+        let Some(raw) = self.arguments.map(RawValue::get) else {
+            return Cow::Borrowed("");
+        };
+        match serde_json::from_str::<Option<Cow<'_, str>>>(raw) {
+            Ok(text) => Cow::Owned(text.unwrap_or_default().into_owned()),
+            Err(_) => Cow::Borrowed(raw),
+        }
+    }
 }
 
 /// Text that may be absent, a string, or a list of parts with text.

@@ -1,24 +1,25 @@
-//! Client for providers that speak the chat-completions format.
+//! Client for providers that are reached over HTTP, in one of two formats.
 //!
 //! Owns one HTTP client for one model and the time-outs and size limits of an answer. Thin: what a
 //! body is, what an event means and what an error says are pure parts beside it. It never retries,
 //! never follows redirects and never shows its key.
 
-mod answer;
+mod assemble;
+mod chat;
+mod messages;
 mod shape;
 mod stream;
-mod wire;
 
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Response, Url};
 use tokio::time::timeout;
 
-use self::stream::OpenAiStream;
-use self::wire::Dialect;
+use self::assemble::Assemble;
+use self::stream::RemoteStream;
 use super::fault::{self, MAX_MESSAGE_CHARS, scrub};
 use super::recovery::{retry_after_header, retry_after_millis};
 use super::sse::decode;
@@ -26,9 +27,37 @@ use super::{ChatRequest, ErrorClass, Model, ModelError, ModelStream};
 
 /// Most bytes read of a refusal or of a page that is no answer.
 const MAX_FAULT_BYTES: usize = 16 * 1024;
+/// The version of the messages format that is spoken.
+const MESSAGES_VERSION: &str = "2023-06-01";
+
+/// How a provider is spoken to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// The chat completions API that many providers and local servers speak.
+    ChatCompletions,
+    /// The messages API of Anthropic.
+    Messages,
+}
+
+/// How one model wants its requests, and what a request asks of it.
+#[derive(Debug, Clone, Copy)]
+struct Dialect {
+    stream: bool,
+    max_output_tokens: Option<u32>,
+    temperature: Option<f32>,
+    /// The limit of tokens goes into `max_completion_tokens` instead of `max_tokens`.
+    completion_limit: bool,
+    /// Earlier reasoning is played back.
+    replay_reasoning: bool,
+    /// Pictures are sent along.
+    pictures: bool,
+}
+
 /// What it takes to reach one model.
 #[derive(Clone)]
-pub struct OpenAiOptions {
+pub struct RemoteOptions {
+    /// How it is spoken to.
+    pub format: Format,
     /// Id of the provider in the configuration.
     pub provider: String,
     /// The model, as the provider names it.
@@ -56,11 +85,12 @@ pub struct OpenAiOptions {
     pub pictures: bool,
 }
 
-impl OpenAiOptions {
+impl RemoteOptions {
     /// Options for a model with everything else as usual.
     #[must_use]
     pub fn new(provider: &str, model: &str, base_url: &str, api_key: Option<String>) -> Self {
         Self {
+            format: Format::ChatCompletions,
             provider: provider.to_owned(),
             model: model.to_owned(),
             base_url: base_url.to_owned(),
@@ -77,9 +107,9 @@ impl OpenAiOptions {
     }
 }
 
-impl fmt::Debug for OpenAiOptions {
+impl fmt::Debug for RemoteOptions {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("OpenAiOptions")
+        out.debug_struct("RemoteOptions")
             .field("provider", &self.provider)
             .field("model", &self.model)
             .finish_non_exhaustive()
@@ -87,41 +117,51 @@ impl fmt::Debug for OpenAiOptions {
 }
 
 /// One model of a provider.
-pub struct OpenAi {
+pub struct Remote {
     name: String,
-    options: OpenAiOptions,
+    options: RemoteOptions,
     url: Url,
     client: Client,
 }
 
-impl fmt::Debug for OpenAi {
+impl fmt::Debug for Remote {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("OpenAi")
+        out.debug_struct("Remote")
             .field("name", &self.name)
             .finish_non_exhaustive()
     }
 }
 
-impl OpenAi {
+impl Remote {
     /// A client for the model; connects only when asked something. The process's TLS provider must
     /// have been installed.
     ///
     /// # Errors
     /// An internal error when the address or the key cannot be used, or TLS is not set up.
-    pub fn new(options: OpenAiOptions) -> Result<Self, ModelError> {
+    pub fn new(options: RemoteOptions) -> Result<Self, ModelError> {
         let fault = |message: &str| ModelError::new(ErrorClass::Internal, message).permanent();
         if rustls::crypto::CryptoProvider::get_default().is_none() {
             return Err(fault("no TLS provider is installed"));
         }
-        let url =
-            endpoint(&options.base_url).ok_or_else(|| fault("base_url is not a web address"))?;
+        let url = endpoint(&options.base_url, options.format)
+            .ok_or_else(|| fault("base_url is not a web address"))?;
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if let Some(key) = &options.api_key {
-            let mut value = HeaderValue::from_str(&format!("Bearer {key}"))
+            let (name, value) = match options.format {
+                Format::ChatCompletions => (AUTHORIZATION, format!("Bearer {key}")),
+                Format::Messages => (HeaderName::from_static("x-api-key"), key.clone()),
+            };
+            let mut value = HeaderValue::from_str(&value)
                 .map_err(|_| fault("api_key has characters that cannot be sent"))?;
             value.set_sensitive(true);
-            headers.insert(AUTHORIZATION, value);
+            headers.insert(name, value);
+        }
+        if options.format == Format::Messages {
+            headers.insert(
+                "anthropic-version",
+                HeaderValue::from_static(MESSAGES_VERSION),
+            );
         }
         let mut builder = Client::builder()
             .default_headers(headers)
@@ -154,7 +194,11 @@ impl OpenAi {
             pictures: self.options.pictures,
         };
         let internal = |message: &str| ModelError::new(ErrorClass::Internal, message).permanent();
-        let body = wire::encode(request, &self.options.model, dialect)
+        let encode = match self.options.format {
+            Format::ChatCompletions => chat::encode,
+            Format::Messages => messages::encode,
+        };
+        let body = encode(request, &self.options.model, dialect)
             .map_err(|_| internal("the request cannot be written as JSON"))?;
         let turn = HeaderValue::from_str(&request.turn)
             .map_err(|_| internal("the turn's id cannot be sent as a header"))?;
@@ -208,7 +252,7 @@ impl OpenAi {
 }
 
 #[async_trait]
-impl Model for OpenAi {
+impl Model for Remote {
     fn name(&self) -> &str {
         &self.name
     }
@@ -230,7 +274,7 @@ impl Model for OpenAi {
             .headers()
             .get(CONTENT_TYPE)
             .is_some_and(|value| value.as_bytes().starts_with(b"text/event-stream"));
-        Ok(Box::new(OpenAiStream::new(
+        Ok(Box::new(RemoteStream::new(
             response,
             declared,
             &self.options,
@@ -238,15 +282,31 @@ impl Model for OpenAi {
     }
 }
 
-/// The address of the chat completions under a base address.
-fn endpoint(base: &str) -> Option<Url> {
+impl RemoteOptions {
+    /// What makes an answer of events in the format of the provider.
+    fn assembly(&self) -> Box<dyn Assemble> {
+        match self.format {
+            Format::ChatCompletions => Box::new(chat::answer::Answer::new(self.think_markers)),
+            Format::Messages => Box::new(messages::answer::Answer::default()),
+        }
+    }
+}
+
+/// The address of the format's door under a base address.
+fn endpoint(base: &str, format: Format) -> Option<Url> {
     let mut url = Url::parse(base.trim()).ok()?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
         return None;
     }
     let path = url.path().trim_end_matches('/').to_owned();
-    if !path.ends_with("/chat/completions") {
-        url.set_path(&format!("{path}/chat/completions"));
+    let door = match format {
+        Format::ChatCompletions => "/chat/completions",
+        // The usual base address of this format has no version.
+        Format::Messages if path.ends_with("/v1") || path.ends_with("/v1/messages") => "/messages",
+        Format::Messages => "/v1/messages",
+    };
+    if !path.ends_with(door) {
+        url.set_path(&format!("{path}{door}"));
     }
     Some(url)
 }

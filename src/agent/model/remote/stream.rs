@@ -12,9 +12,9 @@ use tokio::time::timeout;
 use super::super::fault;
 use super::super::sse::{Decoder, decode};
 use super::super::{Delta, ErrorClass, ModelError, ModelStream};
-use super::answer::{Answer, MAX_ANSWER_BYTES};
+use super::assemble::{Assemble, MAX_ANSWER_BYTES};
 use super::shape::{Shape, shape, without_padding};
-use super::{MAX_FAULT_BYTES, OpenAiOptions, silent, transport};
+use super::{MAX_FAULT_BYTES, RemoteOptions, silent, transport};
 
 /// How long usage may take to follow the end of the words.
 const LINGER: Duration = Duration::from_secs(2);
@@ -31,7 +31,7 @@ enum Phase {
 }
 
 /// The body of a response that began well.
-pub(super) struct OpenAiStream {
+pub(super) struct RemoteStream {
     response: Response,
     key: Option<String>,
     idle: Duration,
@@ -40,13 +40,13 @@ pub(super) struct OpenAiStream {
     /// Bytes that wait for their shape, and all bytes of a body that is not a stream.
     start: Vec<u8>,
     decoder: Decoder,
-    answer: Answer,
+    answer: Box<dyn Assemble>,
     error: Option<ModelError>,
     phase: Phase,
 }
 
 #[async_trait]
-impl ModelStream for OpenAiStream {
+impl ModelStream for RemoteStream {
     async fn next(&mut self) -> Option<Result<Delta, ModelError>> {
         loop {
             if let Some(delta) = self.answer.pop() {
@@ -68,9 +68,9 @@ impl ModelStream for OpenAiStream {
     }
 }
 
-impl OpenAiStream {
+impl RemoteStream {
     /// `declared`: the content type says server-sent events.
-    pub(super) fn new(response: Response, declared: bool, options: &OpenAiOptions) -> Self {
+    pub(super) fn new(response: Response, declared: bool, options: &RemoteOptions) -> Self {
         Self {
             response,
             key: options.api_key.clone(),
@@ -79,7 +79,7 @@ impl OpenAiStream {
             shape: Shape::Unknown,
             start: Vec::new(),
             decoder: Decoder::new(),
-            answer: Answer::new(options.think_markers),
+            answer: options.assembly(),
             error: None,
             phase: Phase::Reading,
         }
