@@ -84,6 +84,8 @@ reasons! {
     UnsupportedEvent = "unsupported_event", Drop;
     /// The event could not be read as the platform's protocol describes it.
     MalformedEvent = "malformed_event", Drop;
+    /// The sender is over a limit of the account, such as messages of a visitor in a day.
+    AccountLimit = "account_limit", Refusal;
     /// The message or file is over the size limit.
     TooLarge = "too_large", Refusal;
     /// A queue was full, or all together, and its oldest waiting message made room.

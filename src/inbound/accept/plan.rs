@@ -43,6 +43,7 @@ impl Shared {
                 tracing::debug!(name, "an event that cannot be read");
                 self.ignore(Reason::MalformedEvent)
             }
+            Event::OverLimit => self.ignore(Reason::AccountLimit),
             Event::OwnMessage => self.ignore(Reason::OwnMessage),
             Event::MemberJoined { .. }
             | Event::MemberLeft { .. }
