@@ -15,7 +15,7 @@ use std::{
 use weirgate::reason::Reason;
 
 /// Each code with a file of tests that names it.
-const SEEN: [(&str, &str); 69] = [
+const SEEN: [(&str, &str); 70] = [
     ("duplicate", "tests/it/reasons/events.rs"),
     ("own_message", "tests/it/reasons/events.rs"),
     ("other_bot", "tests/it/simulation/changes.rs"),
@@ -23,6 +23,7 @@ const SEEN: [(&str, &str); 69] = [
     ("empty_message", "tests/it/reasons/events.rs"),
     ("unsupported_event", "tests/it/reasons/events.rs"),
     ("malformed_event", "tests/it/reasons/events.rs"),
+    ("account_limit", "tests/it/reasons/events.rs"),
     ("too_large", "tests/it/inbound_rules/changes.rs"),
     ("queue_full_dropped_oldest", "tests/it/commands/why.rs"),
     ("queue_full_refused", "tests/it/inbound_rules/overflow.rs"),

@@ -1,7 +1,9 @@
 //! The web chat adapter over real sockets, with a recording gateway behind it.
 
 mod doors;
+mod plain;
 mod resume;
+mod tester;
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 

@@ -23,11 +23,11 @@ use crate::{
     adapter::WebChat,
     files::{File, files, page},
     origin::{check_host, check_origin},
-    socket,
+    rest, socket,
 };
 
 /// Largest frame and message from a client in bytes.
-const MAX_FRAME: usize = 128 * 1024;
+pub(crate) const MAX_FRAME: usize = 128 * 1024;
 /// A socket's buffers in bytes: what is written at once, and what may wait behind a slow connection.
 const WRITE_BUFFER: usize = 16 * 1024;
 const MAX_WRITE_BUFFER: usize = 4 * 1024 * 1024;
@@ -42,11 +42,12 @@ pub(crate) fn router(chat: &Arc<WebChat>, first: bool) -> Router {
     let name = component(chat.account.as_str());
     let page: Arc<File> = Arc::new(page(chat.account.as_str()));
     let show = get(move |headers: HeaderMap| async move { page.answer(&headers) });
-    let (socket, about) = (get(open), get(about).options(preflight));
+    let (socket, about) = (get(open), get(about));
     let mut routes = Router::new()
         .route(&format!("/site/{name}"), show.clone())
         .route(&format!("/ws/{name}"), socket.clone())
-        .route(&format!("/api/chat/{name}"), about);
+        .route(&format!("/api/chat/{name}"), about)
+        .merge(rest::routes(chat, &format!("/api/chat/{name}")));
     if first {
         routes = routes
             .route("/", show)
@@ -93,7 +94,7 @@ fn put(response: &mut Response, headers: &[(HeaderName, &'static str)]) {
 async fn guard(State(chat): State<Arc<WebChat>>, request: Request, next: Next) -> Response {
     let headers = request.headers();
     let host = single(headers, header::HOST);
-    let origin = origin(headers).map(str::to_owned);
+    let origin = origin_of(headers).map(str::to_owned);
     let allowed = check_origin(
         origin.as_deref(),
         host.unwrap_or_default(),
@@ -145,20 +146,6 @@ async fn about(State(chat): State<Arc<WebChat>>) -> (HeaderMap, Json<Value>) {
     (headers, Json(body))
 }
 
-/// What a browser asks before it lets a page of another origin send headers of its own. The guard adds for whom the
-/// answer is good.
-async fn preflight() -> Response {
-    let mut response = StatusCode::NO_CONTENT.into_response();
-    put(
-        &mut response,
-        &[
-            (header::ACCESS_CONTROL_ALLOW_METHODS, "GET"),
-            (header::ACCESS_CONTROL_MAX_AGE, "600"),
-        ],
-    );
-    response
-}
-
 /// Opens a socket, if the page that asks may.
 async fn open(
     State(chat): State<Arc<WebChat>>,
@@ -170,7 +157,7 @@ async fn open(
         return refuse("no parameters here: a token belongs into the first frame");
     }
     let host = single(&headers, header::HOST).unwrap_or_default();
-    if check_origin(origin(&headers), host, &chat.settings.origins).is_err() {
+    if check_origin(origin_of(&headers), host, &chat.settings.origins).is_err() {
         return refuse("this origin may not open the socket");
     }
     let upgrade = match upgrade {
@@ -195,13 +182,13 @@ async fn open(
 }
 
 /// Where a request comes from, if it says so. A second or unreadable header is as bad as a foreign one.
-fn origin(headers: &HeaderMap) -> Option<&str> {
+pub(crate) fn origin_of(headers: &HeaderMap) -> Option<&str> {
     let named = headers.contains_key(header::ORIGIN);
     named.then(|| single(headers, header::ORIGIN).unwrap_or("null"))
 }
 
 /// The value of a header that stands there exactly once.
-fn single(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
+pub(crate) fn single(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
     let mut values = headers.get_all(name).iter();
     let first = values.next()?;
     values
@@ -211,7 +198,7 @@ fn single(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
         .flatten()
 }
 
-fn refuse(reason: &'static str) -> Response {
+pub(crate) fn refuse(reason: &'static str) -> Response {
     (StatusCode::FORBIDDEN, reason).into_response()
 }
 
