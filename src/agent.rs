@@ -6,18 +6,22 @@
 mod admit;
 pub mod answer;
 pub mod command;
+mod conclude;
 pub mod config;
 pub mod context;
 pub mod ending;
 pub mod finish;
 mod heard;
 pub mod history;
+pub mod limits;
 mod media;
 pub mod model;
 pub mod recent;
+mod request;
 pub mod rules;
 pub mod running;
 pub mod suspects;
+pub mod tool;
 pub mod turn;
 mod window;
 
@@ -37,7 +41,7 @@ use lru::LruCache;
 use parking_lot::Mutex;
 
 use crate::{
-    clock::{Clock, micros},
+    clock::{Clock, Zone, micros},
     command::Desk,
     current::Current,
     hook::Hooks,
@@ -68,6 +72,7 @@ use self::{
     rules::Rules,
     running::RunningTurn,
     suspects::{Suspects, TRIES},
+    tool::config::ToolCalling,
     turn::{Input, Turn},
 };
 
@@ -91,6 +96,8 @@ struct Progress {
     must_begin: bool,
     /// It is.
     begun: bool,
+    /// It may have run before, here or in a process that ended.
+    again: bool,
 }
 
 /// What the agent is told by the configuration.
@@ -100,12 +107,20 @@ pub struct Settings {
     pub context: Context,
     /// Who may do what.
     pub permissions: Permissions,
+    /// How much.
+    pub limits: limits::Limits,
     /// The language, unless a person chose his own; `None` follows the messages.
     pub language: Option<Language>,
     /// The longest turn.
     pub turn_timeout: Duration,
     /// What the hint about dropped messages begins with.
     pub overflow_hint: String,
+    /// How turns use tools.
+    pub tool_calling: ToolCalling,
+    /// Most calls that are made again in a turn.
+    pub tool_retries: u32,
+    /// The zone in which people speak of time.
+    pub zone: Zone,
 }
 
 /// Runs turns.
@@ -127,6 +142,7 @@ pub struct Agent {
     /// How often people were answered on control commands.
     control_answers: Mutex<LruCache<i64, Gcra>>,
     lately: Lately,
+    used: limits::Used,
 }
 
 impl std::fmt::Debug for Agent {
@@ -167,9 +183,10 @@ impl Agent {
             random: parts.random,
             recovered_to: AtomicI64::new(0),
             suspects: Suspects::default(),
-            recent: Recent::new(answer::HISTORY_ROWS),
+            recent: Recent::new(request::HISTORY_ROWS),
             control_answers: Mutex::new(LruCache::new(CONTROL_PEOPLE)),
             lately: Lately::default(),
+            used: limits::Used::default(),
         }
     }
 
@@ -215,6 +232,7 @@ impl Agent {
         let mut progress = Progress {
             must_begin,
             begun: false,
+            again: false,
         };
         let _alone = tokio::select! {
             place = self.suspects.admit(turn) => place,
@@ -244,6 +262,7 @@ impl Agent {
                     progress = Progress {
                         must_begin: true,
                         begun: false,
+                        again: true,
                     };
                     if panics > TRIES + 1 {
                         return;
@@ -283,6 +302,7 @@ impl Agent {
                 return self.finish(input, &turn, ending, progress.begun).await;
             }
             if attempt > 1 {
+                progress.again = true;
                 self.traces
                     .note(input.turn, Reason::Recovered, self.clock.now());
             }
@@ -291,12 +311,14 @@ impl Agent {
             let limit = crate::inbound::body::MAX_BODY;
             let text = Text::TooLarge { limit }.render(turn.language);
             self.noted(input, Ending::failed(text, Reason::TooLarge))
+        } else if let Some(ending) = self.not_heard(input, &turn).await? {
+            self.noted(input, ending)
         } else if input.command {
             self.noted(input, self.command(input, &turn).await?)
-        } else if let Some(ending) = self.not_heard(input, &turn) {
-            self.noted(input, ending)
         } else {
-            self.answer(input, &turn, running).await?
+            // What fails from here on is tried again with what was done.
+            let again = std::mem::replace(&mut progress.again, true);
+            self.answer(input, &turn, running, again).await?
         };
         if input.quiet {
             ending.text.clear();

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use weirgate_sdk::Timestamp;
 
 pub use span::span;
-pub use zone::{Zone, minute};
+pub use zone::{Zone, compact, minute};
 
 /// Microseconds since the clock was made; monotonic.
 pub type Tick = u64;

@@ -5,6 +5,8 @@
 
 pub mod approve;
 pub mod audit;
+pub mod backup;
+pub mod broadcast;
 pub mod cancel;
 pub mod claim;
 pub mod config;
@@ -14,13 +16,18 @@ pub mod desk;
 pub mod help;
 pub mod lang;
 pub mod leave;
+pub mod log;
 pub mod moderate;
 pub mod output;
+pub mod pair;
 pub mod parse;
 pub mod ping;
 pub mod policy;
+pub mod queue;
+pub mod reload;
 pub mod reset;
 pub mod role;
+pub mod search;
 pub mod status;
 pub mod stop;
 pub mod target;
@@ -187,7 +194,7 @@ pub trait Command: Send + Sync {
 }
 
 /// All commands, in the order of /help.
-static COMMANDS: [&dyn Command; 27] = [
+static COMMANDS: [&dyn Command; 34] = [
     &help::Help,
     &ping::Ping,
     &status::Status,
@@ -195,6 +202,8 @@ static COMMANDS: [&dyn Command; 27] = [
     &cancel::Cancel,
     &reset::Reset,
     &why::Why,
+    &log::Log,
+    &search::Search,
     &output::Output,
     &lang::Lang,
     &config::ConfigCommand,
@@ -208,12 +217,17 @@ static COMMANDS: [&dyn Command; 27] = [
     &warn::Warnings,
     &role::RoleCommand,
     &policy::PolicyCommand,
+    &queue::Queue,
     &audit::AuditCommand,
     &approve::Approve,
     &approve::Deny,
     &transfer::Transfer,
     &delete::Delete,
     &leave::Leave,
+    &backup::Backup,
+    &reload::Reload,
+    &broadcast::Broadcast,
+    &pair::Pair,
     &claim::ClaimGateway,
 ];
 

@@ -34,7 +34,9 @@ pub use report::render_problems;
 use crate::{
     agent::{
         config::Context,
+        limits::Limits,
         model::config::{ErrorRecovery, Models, Provider, read_models},
+        tool::config::{ToolCalling, Tools},
     },
     clock::Zone,
     http::config::Http,
@@ -60,6 +62,10 @@ pub struct Config {
     pub flow_control: FlowControl,
     /// What the model is told of the conversation.
     pub context: Context,
+    /// Which tools there are.
+    pub tools: Tools,
+    /// How turns use them.
+    pub tool_calling: ToolCalling,
     /// How answers are shown, split and paced.
     pub output: Output,
     /// What happens when a model fails.
@@ -70,6 +76,8 @@ pub struct Config {
     pub models: Models,
     /// Who owns the gateway.
     pub permissions: Permissions,
+    /// How much anybody may have.
+    pub limits: Limits,
     /// What may pass.
     pub security: Security,
     /// Which files are kept, and what of them the model gets.
@@ -115,11 +123,14 @@ impl Default for Config {
             input_buffer: InputBuffer::default(),
             flow_control: FlowControl::default(),
             context: Context::default(),
+            tools: Tools::default(),
+            tool_calling: ToolCalling::default(),
             output,
             error_recovery: ErrorRecovery::default(),
             providers: Provider::defaults(),
             models: Models::default(),
             permissions: Permissions::default(),
+            limits: Limits::default(),
             security: Security::default(),
             media: Media::default(),
             storage: Storage::default(),
@@ -136,7 +147,7 @@ impl Default for Config {
 
 /// Sections of the design that this version does not have. Naming them in a file is an error, so that
 /// nobody relies on what is not there.
-const NOT_AVAILABLE: [&str; 4] = ["tools", "tool_calling", "agent_collaboration", "memory"];
+const NOT_AVAILABLE: [&str; 2] = ["agent_collaboration", "memory"];
 
 impl Config {
     /// Reads all sections of an expanded tree. `default_url` is [`Storage::DEFAULT_URL`] expanded.
@@ -160,6 +171,8 @@ impl Config {
             input_buffer: InputBuffer::read(top.section("input_buffer")),
             flow_control: FlowControl::read(top.section("flow_control")),
             context: Context::read(top.section("context")),
+            tools: Tools::read(top.section("tools")),
+            tool_calling: ToolCalling::read(top.section("tool_calling")),
             output,
             error_recovery: ErrorRecovery::read(top.section("error_recovery")),
             providers,
@@ -169,6 +182,7 @@ impl Config {
                 &names,
                 &crate::command::names(),
             ),
+            limits: Limits::read(top.section("limits")),
             security: Security::read(top.section("security")),
             media: Media::read(top.section("media")),
             storage: Storage::read(top.section("storage"), default_url),

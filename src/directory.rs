@@ -4,6 +4,8 @@
 //! costs one read, or a guess. What changes is dropped here before its turn ends, and everything that can change is
 //! when another process has written.
 
+mod seen;
+
 use std::{
     num::NonZeroUsize,
     sync::{
@@ -28,6 +30,8 @@ const CACHED: NonZeroUsize = NonZeroUsize::new(4_096).expect("not zero");
 /// What the stored key of a claimed owner begins with; his key follows.
 const OWNER: &str = "owner:";
 
+pub use seen::Seen;
+
 type Settings = Arc<Vec<(String, String)>>;
 
 /// Looks up conversations, people and preferences.
@@ -43,6 +47,7 @@ pub struct Directory {
     /// The store's [`Store::others`] as of the last look at settings and rules.
     others: AtomicU64,
     languages: Mutex<LruCache<i64, Language>>,
+    seen: Seen,
 }
 
 impl std::fmt::Debug for Directory {
@@ -64,6 +69,7 @@ impl Directory {
             changes: AtomicU64::new(0),
             others: AtomicU64::new(0),
             languages: Mutex::new(LruCache::new(CACHED)),
+            seen: Seen::default(),
         }
     }
 
@@ -151,6 +157,14 @@ impl Directory {
             .map(|(_, value)| value.clone()))
     }
 
+    /// What was set for the whole gateway.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn of_gateway(&self) -> Result<Arc<Vec<(String, String)>>, StoreError> {
+        self.settings(Place::GATEWAY).await
+    }
+
     /// Whether a person claimed the gateway.
     ///
     /// # Errors
@@ -192,7 +206,13 @@ impl Directory {
         Ok(all)
     }
 
-    /// What is stored of the permissions in a conversation.
+    /// Who spoke where lately.
+    #[must_use]
+    pub fn seen(&self) -> &Seen {
+        &self.seen
+    }
+
+    /// What is stored of the permissions in a conversation. A thread has what its chat has, unless it has its own.
     ///
     /// # Errors
     /// The store's.
@@ -202,8 +222,9 @@ impl Directory {
             return Ok(Arc::clone(rules));
         }
         let before = self.changes.load(Ordering::Acquire);
+        let mut rows = self.rows_of_chat(conversation).await?;
         let of = Place::of_conversation(conversation);
-        let rows = self.store.settings(of).await?;
+        rows.extend(self.store.settings(of).await?);
         let rules = Arc::new(ConversationRules::read(&rows));
         self.look();
         let mut cache = self.rules.lock();
@@ -211,6 +232,22 @@ impl Directory {
             cache.put(conversation, Arc::clone(&rules));
         }
         Ok(rules)
+    }
+
+    /// What is stored of the chat that a thread is part of.
+    async fn rows_of_chat(&self, conversation: i64) -> Result<Vec<(String, String)>, StoreError> {
+        let key = self.conversation(conversation).await?;
+        if key.thread.is_none() {
+            return Ok(Vec::new());
+        }
+        let chat = ConversationKey {
+            thread: None,
+            ..(*key).clone()
+        };
+        match self.store.conversation_number(&chat).await? {
+            Some(chat) => self.store.settings(Place::of_conversation(chat)).await,
+            None => Ok(Vec::new()),
+        }
     }
 
     /// Forgets all settings and rules if another process has written since the last look.
@@ -234,6 +271,16 @@ impl Directory {
         self.changes.fetch_add(1, Ordering::AcqRel);
         settings.pop(&place);
         rules.pop(&place.conversation);
+        // The rules of a chat are part of those of its threads.
+        let conversations = self.conversations.lock();
+        let is_thread = |id: &i64| {
+            let key = conversations.peek(id);
+            key.is_none_or(|key| key.thread.is_some())
+        };
+        let threads: Vec<i64> = rules.iter().map(|(id, _)| *id).filter(is_thread).collect();
+        for thread in threads {
+            rules.pop(&thread);
+        }
     }
 
     /// Remembers in which language a person wrote.
@@ -251,3 +298,6 @@ impl Directory {
 fn unknown(what: &str, id: i64) -> StoreError {
     StoreError::Database(format!("no {what} has the number {id}"))
 }
+
+#[cfg(test)]
+mod tests;

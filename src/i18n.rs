@@ -131,8 +131,22 @@ pub enum About {
     Delete,
     /// /leave
     Leave,
+    /// /queue
+    Queue,
+    /// /backup
+    Backup,
+    /// /reload
+    Reload,
+    /// /broadcast
+    Broadcast,
+    /// /pair
+    Pair,
     /// /claim
     Claim,
+    /// /log
+    Log,
+    /// /search
+    Search,
 }
 
 /// Facts for /status.
@@ -156,6 +170,21 @@ pub struct StatusFacts {
     pub accounts: Vec<String>,
 }
 
+/// One turn, for /log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoggedTurn {
+    /// When it ended.
+    pub at: Timestamp,
+    /// The model.
+    pub model: String,
+    /// How long it took, in milliseconds.
+    pub millis: u64,
+    /// Tokens of requests and of answers.
+    pub tokens: (u64, u64),
+    /// The tools that were called, and how often each.
+    pub tools: Vec<(String, usize)>,
+}
+
 /// Facts for /why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WhyFacts {
@@ -175,6 +204,19 @@ pub struct WhyFacts {
     pub answer_reason: Option<String>,
     /// Steps that this process remembers: milliseconds since the message was received and reason code.
     pub steps: Vec<(i64, &'static str)>,
+}
+
+/// A tool and how often it was called.
+fn counted((tool, times): &(String, usize)) -> String {
+    match times {
+        1 => tool.clone(),
+        times => format!("{tool} ×{times}"),
+    }
+}
+
+/// Milliseconds as seconds with one digit.
+fn tenths(millis: u64) -> String {
+    format!("{}.{}", millis / 1_000, millis % 1_000 / 100)
 }
 
 /// Everything that the gateway says to people in its own words.
@@ -208,6 +250,23 @@ pub enum Text {
         turns: usize,
         /// Messages dropped.
         messages: usize,
+    },
+    /// The model wanted to use tools, but what it said of them could not be used.
+    ModelCallsBroken,
+    /// Answer to /log: the newest turns, newest last.
+    Log(Vec<LoggedTurn>),
+    /// /log found no turns.
+    LogNothing,
+    /// /search needs words.
+    SearchWhat,
+    /// /search is not set up.
+    SearchOff,
+    /// The search gave nothing; what it said.
+    SearchFailed(String),
+    /// Shown while tools run.
+    ToolsRunning {
+        /// Their names.
+        tools: String,
     },
     /// Put behind a partial answer that was stopped.
     StoppedMark,

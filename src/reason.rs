@@ -84,6 +84,8 @@ reasons! {
     UnsupportedEvent = "unsupported_event", Drop;
     /// The event could not be read as the platform's protocol describes it.
     MalformedEvent = "malformed_event", Drop;
+    /// The sender is over a limit of the account, such as messages of a visitor in a day.
+    AccountLimit = "account_limit", Refusal;
     /// The message or file is over the size limit.
     TooLarge = "too_large", Refusal;
     /// A queue was full, or all together, and its oldest waiting message made room.
@@ -132,6 +134,24 @@ reasons! {
     AnswerRefused = "answer_refused", Refusal;
     /// The model answered with nothing.
     AnswerEmpty = "answer_empty", Failure;
+    /// A tool that the model called does not run: it is not there, not allowed, or called wrongly.
+    ToolRefused = "tool_refused", Refusal;
+    /// A tool gave nothing; the model was told.
+    ToolFailed = "tool_failed", Change;
+    /// A tool took longer than its limit; the model was told.
+    ToolTimeout = "tool_timeout", Change;
+    /// A call of a tool is made again after a failure.
+    ToolRetried = "tool_retried", Retry;
+    /// The turn made as many steps or calls as it may; the model answers with what it has.
+    ToolLimit = "tool_limit", Change;
+    /// The model made the same call again and again; it answers with what it has.
+    ToolLoop = "tool_loop", Change;
+    /// What a tool gave was too long and was cut.
+    ToolResultCut = "tool_result_cut", Change;
+    /// A tool that is not safe to repeat was running when the gateway ended; it is not run again.
+    ToolUnsure = "tool_unsure", Failure;
+    /// What the model said of its calls cannot be used; none was run.
+    ToolCallsBroken = "tool_calls_broken", Retry;
     /// Older history was left out, because the context is full.
     ContextCut = "context_cut", Change;
     /// Too many attempts crashed or failed on it; it is set aside for an operator.
@@ -152,6 +172,12 @@ reasons! {
     CommandsOff = "commands_off", Refusal;
     /// More than the conversation's policy allows in a minute.
     TooMany = "too_many", Refusal;
+    /// The tokens of today are used up.
+    TokenBudget = "token_budget", Refusal;
+    /// A partner who answers each answer is not answered for a while.
+    BotLoop = "bot_loop", Drop;
+    /// A stranger whom no owner has let in yet.
+    NotPaired = "not_paired", Refusal;
     /// The platform did not do what was asked for a member.
     ModerationFailed = "moderation_failed", Refusal;
     /// It is not known whether the platform did what was asked for a member.

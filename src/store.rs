@@ -6,6 +6,7 @@
 
 pub mod audit;
 pub mod config;
+mod deferred;
 mod erase;
 pub mod failpoint;
 mod lease;
@@ -26,6 +27,7 @@ use async_trait::async_trait;
 use weirgate_sdk::{AccountName, ConversationKey, Cursor, Platform, ThreadId, UserKey};
 
 pub use audit::{Audit, AuditFilter, AuditPage, AuditResult};
+pub use deferred::{Deferred, Due, Performed};
 pub use erase::{Erase, Forget};
 pub use lease::{Held, Taken, Wanted};
 pub use media::{MediaChange, MediaQuestion, MediaRow, kind_name};
@@ -93,6 +95,8 @@ pub enum Write {
     },
     /// T5: what became of a part.
     Receipt(Receipt, Then<()>),
+    /// T5 of something that was put off; tells the ids of the reports' outbox rows.
+    Performed(Box<Performed>, Then<Vec<i64>>),
     /// Messages end without a turn: dropped, expired, recalled, refused; with the notices about it.
     End {
         /// The messages.
@@ -113,6 +117,18 @@ pub enum Write {
     },
     /// An unaddressed message that is kept as context.
     Ambient(Box<Ambient>, Then<()>),
+    /// A step of a turn in which tools are called, so that none that is not safe to repeat runs again after a
+    /// crash. A step that is there is replaced; they go with [`Effect::StepsDone`].
+    Step {
+        /// The turn.
+        turn: i64,
+        /// The step, from 0.
+        step: u32,
+        /// What it is, as in [`History::parts`].
+        content: Box<str>,
+        /// Told the outcome.
+        then: Then<()>,
+    },
     /// An operator takes something up again or settles it; tells what became of it.
     Operate(Box<Operate>, Then<Operated>),
     /// A file of the media store is kept or goes.
@@ -140,9 +156,11 @@ impl Write {
             Self::Finish(..) => "finish",
             Self::Intent { .. } => "intent",
             Self::Receipt(..) => "receipt",
+            Self::Performed(..) => "performed",
             Self::End { .. } => "end",
             Self::Amend { .. } => "amend",
             Self::Ambient(..) => "ambient",
+            Self::Step { .. } => "step",
             Self::Operate(..) => "operate",
             Self::Media(..) => "media",
             Self::Settle(..) => "settle",
@@ -235,8 +253,22 @@ pub trait Store: PendingStore + Send + Sync {
         limit: usize,
     ) -> Result<Vec<PendingReply>, StoreError>;
 
+    /// What was put off and is not done, the first that is due first; of the leases that this process has adopted, or
+    /// of all for one that holds none.
+    async fn deferred(&self, limit: usize) -> Result<Vec<Due>, StoreError>;
+
     /// The key of a conversation by its number.
     async fn conversation(&self, id: i64) -> Result<Option<ConversationKey>, StoreError>;
+
+    /// Conversations that the store has met, with numbers above `after`, in their order.
+    async fn conversations(
+        &self,
+        after: i64,
+        limit: usize,
+    ) -> Result<Vec<(i64, ConversationKey)>, StoreError>;
+
+    /// The number of a conversation that the store has met.
+    async fn conversation_number(&self, key: &ConversationKey) -> Result<Option<i64>, StoreError>;
 
     /// The key of a person by its number.
     async fn person(&self, id: i64) -> Result<Option<UserKey>, StoreError>;
@@ -250,6 +282,9 @@ pub trait Store: PendingStore + Send + Sync {
         limit: usize,
         ambient: (usize, Duration),
     ) -> Result<Vec<History>, StoreError>;
+
+    /// The steps that are kept of a turn, in order.
+    async fn steps(&self, turn: i64) -> Result<Vec<String>, StoreError>;
 
     /// A person's preferences (`person`), or a conversation's settings (`conversation`).
     async fn settings(&self, of: Place) -> Result<Vec<(String, String)>, StoreError>;

@@ -49,6 +49,13 @@ fn the_reference_of_metrics_is_current() {
     current("docs/metrics.md", &format!("{head}{}", metrics::docs()));
 }
 
+#[cfg(feature = "webchat")]
+#[test]
+fn the_description_of_the_web_chat_is_current() {
+    let document = weirgate_webchat::openapi::document(env!("CARGO_PKG_VERSION"));
+    current("docs/openapi.json", &format!("{document:#}\n"));
+}
+
 #[test]
 fn the_reference_of_commands_is_current() {
     let head = "# Commands\n\nGenerated from the code. A command begins with `/` (also `／`); `!` does \

@@ -107,6 +107,18 @@ ensure_browser() {
     install chromium chromium-driver fonts-noto-cjk
 }
 
+# The accessibility checker that the browser tests run; they say so in the long run if it is missing.
+AXE=axe-core@4.14.1
+ensure_axe() {
+    local folder="${CARGO_TARGET_DIR:-$PWD/target}/counterparts/axe"
+    [ "$(cat "$folder/installed.txt" 2>/dev/null)" != "$AXE" ] || return 0
+    have npm || { say "no npm: accessibility is not checked"; return 0; }
+    say "installing an accessibility checker (npm)"
+    mkdir -p "$folder"
+    npm install --silent --no-audit --no-fund --ignore-scripts --prefix "$folder" "$AXE" || return 0
+    printf '%s' "$AXE" >"$folder/installed.txt"
+}
+
 # The image and the compose file are run with a real engine, where one is there or can be started.
 engine=
 start_engine() {
@@ -165,6 +177,7 @@ ensure_counterparts() {
 }
 
 ensure_counterparts
+ensure_axe
 [ "$only_counterparts" = no ] || exit 0
 ensure_compiler
 ensure_postgres

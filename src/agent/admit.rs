@@ -3,6 +3,9 @@
 //! Owns the checks in front of every turn, as they hold when the turn runs. What a command or tool needs
 //! besides is decided where it runs. A refusal ends the turn with its reason; nothing is dropped unseen.
 
+mod pairing;
+mod quota;
+
 use std::{hash::Hash, num::NonZeroUsize, sync::Arc};
 
 use lru::LruCache;
@@ -12,6 +15,7 @@ use weirgate_sdk::{Segment, UserKey};
 use super::{
     Agent,
     ending::Ending,
+    limits::Wish,
     turn::{Input, Turn},
 };
 use crate::{
@@ -108,8 +112,29 @@ impl Agent {
         Ok((actor, rules))
     }
 
+    /// Why a turn is not answered, if so: a stranger's, or messages that are not for the model.
+    ///
+    /// # Errors
+    /// The store's.
+    pub(super) async fn not_heard(
+        &self,
+        input: &Input,
+        turn: &Turn,
+    ) -> Result<Option<Ending>, StoreError> {
+        if let Some(ending) = self.not_paired(input, turn).await? {
+            return Ok(Some(ending));
+        }
+        if input.command {
+            return Ok(None);
+        }
+        match self.not_answered(input, turn) {
+            Some(ending) => Ok(Some(ending)),
+            None => self.out_of_tokens(input, turn).await,
+        }
+    }
+
     /// Why the messages of a turn are not answered by the model, if so.
-    pub(super) fn not_heard(&self, input: &Input, turn: &Turn) -> Option<Ending> {
+    fn not_answered(&self, input: &Input, turn: &Turn) -> Option<Ending> {
         let here = Scope::Conversation(input.conversation);
         let need = |capability| decide(&turn.actor, capability, here, self.clock.now()).err();
         if let Some(denial) = need(Capability::SEND_MESSAGE) {
@@ -135,10 +160,12 @@ impl Agent {
             let text = Rights::TooLong { most };
             return Some(self.refused(input, turn, Some(&text), Reason::TooLarge));
         }
+        let count = u32::try_from(turn.bodies.len()).unwrap_or(u32::MAX);
+        if let Some(ending) = self.over_limit(input, turn, Wish::Messages(count)) {
+            return Some(ending);
+        }
         let most = policy.max_messages_per_minute?;
-        let count = u32::try_from(turn.bodies.len())
-            .unwrap_or(u32::MAX)
-            .min(most);
+        let count = count.min(most);
         let whose = (input.conversation, input.person);
         let now = self.clock.tick();
         if take(&self.lately.messages, whose, per_minute(most), count, now) {
@@ -166,6 +193,9 @@ impl Agent {
                 Some(&Rights::CommandsOff),
                 Reason::CommandsOff,
             ));
+        }
+        if let Some(ending) = self.over_limit(input, turn, Wish::Command) {
+            return Some(ending);
         }
         let most = policy.max_commands_per_minute?;
         let whose = (input.conversation, input.person);

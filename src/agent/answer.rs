@@ -1,19 +1,19 @@
-//! The answer of the model in a turn.
+//! The model's part of a turn: it is asked, what it calls is run, and it is asked again.
 //!
-//! Owns what is asked of the model, what is made of each outcome, and how a turn is stopped. It writes
-//! nothing; the ending it returns is written by `finish`.
+//! Owns the loop, its limits, what of it is shown meanwhile, and how a turn is stopped. It writes nothing; the
+//! ending it returns is written by `finish`.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
-use weirgate_sdk::{MessageId, PreviewStart, answer::Format};
+use weirgate_sdk::{MessageId, PreviewStart};
 
 use super::{
     Agent,
-    context::{self, Budget, Material, named},
-    ending::{Ending, marked},
-    heard::Heard,
-    history::Content,
-    model::{ChainError, ChatRequest, Completion, ErrorClass, FinishReason, Listener, Outcome},
+    ending::Ending,
+    history::{Cost, Step},
+    model::{ChainError, Completion, Listener, Outcome, ToolCall},
+    request::Question,
+    tool::{execute::Goes, usage::Usage},
     turn::{Input, Turn},
     window::window,
 };
@@ -29,10 +29,17 @@ use crate::{
     permission::{AuditEvent, Capability, Scope, decide},
     reason::Reason,
     security::redact::{Filter, Redactor},
-    store::{History, Role, StoreError, TurnState},
+    store::{Effect, StoreError, TurnState},
     telemetry::metrics,
     trace::turn_id,
 };
+
+/// How often a model is told that its calls cannot be used.
+const MAX_BROKEN: u32 = 2;
+
+/// What is told to a model whose calls cannot be used.
+const BROKEN: &str =
+    "[from the gateway, not from the person] None of your last tool calls was run: ";
 
 /// Collects the answer while it comes, filtered, and shows it.
 struct Collector {
@@ -40,12 +47,19 @@ struct Collector {
     filter: Filter,
     board: Board,
     piece: String,
+    /// Requests of the steps before.
+    before: u32,
+    /// What was replaced in the steps before.
+    replaced: (bool, bool),
+    /// What the last step said, while its calls run.
+    said: Option<String>,
 }
 
 impl Listener for Collector {
     fn attempt(&mut self, number: u32, _model: &str) {
+        self.said = None;
         self.filter = self.redactor.filter();
-        self.board.restart(number);
+        self.board.restart(self.before + number);
     }
 
     fn text(&mut self, delta: &str) {
@@ -58,15 +72,51 @@ impl Listener for Collector {
 }
 
 impl Collector {
-    /// The whole filtered text, and what in it was replaced.
-    fn finish(mut self) -> Said {
+    fn new(redactor: &Arc<Redactor>, board: Board) -> Self {
+        Self {
+            filter: redactor.filter(),
+            redactor: Arc::clone(redactor),
+            board,
+            piece: String::new(),
+            before: 0,
+            replaced: (false, false),
+            said: None,
+        }
+    }
+
+    /// The answer of a step is whole and took so many requests; gives what it says.
+    fn end_step(&mut self, requests: u32) -> String {
         self.piece.clear();
         self.filter.finish(&mut self.piece);
         self.board.push(&self.piece);
+        self.before = self.before.saturating_add(requests);
+        self.replaced.0 |= self.filter.has_replaced();
+        self.replaced.1 |= self.filter.has_filtered();
+        let said = self.board.text();
+        self.said = Some(said.clone());
+        said
+    }
+
+    /// Shows what is being done, behind what was said.
+    fn show(&self, progress: &str) {
+        let gap = if self.board.text().trim().is_empty() {
+            ""
+        } else {
+            "\n\n"
+        };
+        self.board.push(&format!("{gap}{progress}"));
+    }
+
+    /// The whole filtered text of the last step, and what was replaced in all.
+    fn finish(mut self) -> Said {
+        let text = match self.said.take() {
+            Some(said) => said,
+            None => self.end_step(0),
+        };
         let mut said = Said {
-            text: self.board.text(),
-            secrets: self.filter.has_replaced(),
-            words: self.filter.has_filtered(),
+            text,
+            secrets: self.replaced.0,
+            words: self.replaced.1,
         };
         if !self.filter.is_of(&self.redactor) {
             // What a reload brought while it was written.
@@ -89,20 +139,66 @@ struct Said {
 }
 
 /// How the model's part of a turn came to its end.
-enum Asked {
+pub(super) enum Asked {
     Completed(Completion),
     Failed(ChainError),
     Stopped,
     TimedOut,
 }
 
+/// How far the model's part of a turn has come.
+#[derive(Debug, Default)]
+pub(super) struct Work {
+    /// The steps in which tools were called.
+    pub(super) steps: Vec<Step>,
+    /// What was used of the limits.
+    pub(super) usage: Usage,
+    /// Requests so far, each with its retries counted as one.
+    pub(super) requests: usize,
+    /// How often the model was told that its calls cannot be used.
+    broken: u32,
+    /// What it cost.
+    pub(super) cost: Cost,
+    /// How many of the steps are in the journal.
+    pub(super) kept: usize,
+}
+
+impl Work {
+    /// What the model said last beside its calls; empty if nothing.
+    pub(super) fn last_words(&self) -> String {
+        let said = self.steps.iter().rev().map(|step| &step.text);
+        let said = said.into_iter().find(|text| !text.trim().is_empty());
+        said.cloned().unwrap_or_default()
+    }
+}
+
 impl Agent {
-    /// Asks the model.
+    /// Asks the model. `again`: the turn may have run before, and goes on where it was.
     pub(super) async fn answer(
         &self,
         input: &Input,
         turn: &Turn,
         running: &RunningTurn,
+        again: bool,
+    ) -> Result<Ending, StoreError> {
+        let mut work = Work::default();
+        if again {
+            self.take_up(input, &mut work).await?;
+        }
+        let mut ending = self.answered(input, turn, running, &mut work).await?;
+        if work.kept > 0 {
+            let turn = input.turn;
+            ending.effects.push(Effect::StepsDone { turn });
+        }
+        Ok(ending)
+    }
+
+    async fn answered(
+        &self,
+        input: &Input,
+        turn: &Turn,
+        running: &RunningTurn,
+        work: &mut Work,
     ) -> Result<Ending, StoreError> {
         self.hooks.next_message(input.turn, &turn.person);
         let media = self.take_media(input, turn, running).await;
@@ -110,27 +206,28 @@ impl Agent {
             Ok(heard) => heard,
             Err(ending) => return Ok(*ending),
         };
-        let mut request = self.request(input, turn, &heard).await?;
-        // Held until the model has answered.
-        let _memory = self.show_pictures(&mut request.messages).await;
+        let question = self.question(input, turn, &heard).await?;
         let strategy = self.strategy(input, turn).await?;
 
         let board = Board::default();
         let showing = self.show(input, turn, strategy, &board);
         let activity = self.active(input, turn);
-        let collector = Collector {
-            filter: input.rules.composer.redactor().filter(),
-            redactor: Arc::clone(input.rules.composer.redactor()),
-            board,
-            piece: String::new(),
-        };
-        let longest = input.rules.settings.turn_timeout;
+        let mut collector = Collector::new(input.rules.composer.redactor(), board);
+        let steps = Box::pin(self.steps(input, turn, &question, work, &mut collector));
         let limit = window(
-            longest,
+            input.rules.settings.turn_timeout,
             turn.body().reply_context.as_ref(),
             self.clock.now(),
         );
-        let (asked, said) = self.ask(input, &request, collector, running, limit).await;
+        let asked = tokio::select! {
+            biased;
+            () = running.stopped() => Asked::Stopped,
+            asked = tokio::time::timeout(limit, steps) => match asked {
+                Ok(asked) => asked?,
+                Err(_) => Asked::TimedOut,
+            },
+        };
+        let said = collector.finish();
         drop(activity);
         if let Some(showing) = showing {
             showing.end().await;
@@ -154,91 +251,17 @@ impl Agent {
             return Ok(self.noted(input, ending));
         }
         self.note_replaced(input, said.secrets, said.words);
+        // Also what a turn used that failed in the end.
+        let used = self.spend(input, work.cost.prompt.saturating_add(work.cost.completion));
         let notes = std::mem::take(&mut heard.media.notes);
-        let ending = self.conclude(input, asked, said.text, heard, turn.language);
+        let mut ending = self.conclude(input, asked, said.text, (heard, work), turn.language);
+        ending.effects.extend(used);
         let text = self.with_notes(input, ending.text, &notes, turn.language);
         Ok(Ending {
             text,
             strategy,
             ..ending
         })
-    }
-
-    async fn request(
-        &self,
-        input: &Input,
-        turn: &Turn,
-        heard: &Heard,
-    ) -> Result<ChatRequest, StoreError> {
-        let settings = &input.rules.settings.context;
-        // Who may not read what was said here is not told of it by the model either.
-        let may_read = turn.actor.role.capabilities().contains(Capability::READ);
-        let history = if may_read {
-            self.recent_history(input, turn).await?
-        } else {
-            Arc::default()
-        };
-        let mut newest = named(&heard.name, heard.words.clone());
-        if heard.untrusted {
-            newest = format!("{}\n{newest}", Text::HintUntrusted.render(turn.language));
-        }
-        if let Some(dropped) = &input.dropped {
-            let hint = Text::HintDropped {
-                prefix: input.rules.settings.overflow_hint.clone(),
-                count: dropped.count,
-                span: dropped.last.saturating_sub(dropped.first) / 1_000_000,
-            };
-            newest = format!("{}\n{newest}", hint.render(turn.language));
-        }
-        let system = settings.system_prompt.as_str();
-        let budget = Budget {
-            tokens: usize::try_from(settings.max_context_tokens).unwrap_or(usize::MAX),
-            keep_recent: settings.keep_recent_messages,
-        };
-        let built = context::build(
-            Material {
-                system,
-                history: &history,
-                newest,
-                pictures: heard.media.pictures.clone(),
-            },
-            budget,
-        );
-        if built.left_out > 0 || built.newest_cut {
-            self.traces
-                .note(input.turn, Reason::ContextCut, self.clock.now());
-        }
-        Ok(ChatRequest {
-            messages: built.messages,
-            // Each model of the chain has its own.
-            max_output_tokens: None,
-            temperature: None,
-            turn: turn_id(input.turn),
-        })
-    }
-
-    /// The newest rows of the turn's history: at hand, or read.
-    async fn recent_history(
-        &self,
-        input: &Input,
-        turn: &Turn,
-    ) -> Result<Arc<Vec<History>>, StoreError> {
-        let ambient = &input.rules.settings.context.ambient;
-        if ambient.enable {
-            // What others say meanwhile belongs to it, and passes by the turns.
-            let bounds = (ambient.max_messages, ambient.max_age);
-            let rows = self.store.history(turn.scope, HISTORY_ROWS, bounds).await?;
-            return Ok(Arc::new(self.overheard(input, rows)));
-        }
-        let ticket = match self.recent.get(turn.scope, self.store.others()) {
-            Ok(rows) => return Ok(rows),
-            Err(ticket) => ticket,
-        };
-        let bounds = (0, Duration::ZERO);
-        let rows = self.store.history(turn.scope, HISTORY_ROWS, bounds).await?;
-        let rows = Arc::new(rows);
-        ticket.put(&rows);
-        Ok(rows)
     }
 
     async fn strategy(&self, input: &Input, turn: &Turn) -> Result<Option<Strategy>, StoreError> {
@@ -297,184 +320,115 @@ impl Agent {
         Activity::begin(adapter, self.deliverer.clone(), input.conversation, key)
     }
 
-    /// Asks the models until one has answered, the person stops it, or the time is over. Gives back what
-    /// was said, also of an answer that was broken off.
-    async fn ask(
+    /// Asks the model, runs what it calls and asks again, until it has answered. Dropping the future stops
+    /// everything; `work` says how far it came.
+    async fn steps(
         &self,
         input: &Input,
-        request: &ChatRequest,
-        mut collector: Collector,
-        running: &RunningTurn,
-        limit: Duration,
-    ) -> (Asked, Said) {
-        // Only the first attempt of a turn holds the permit that the dispatcher took.
-        let permit = input.permit.lock().take();
-        let run = input.rules.chain.run(
-            request,
-            &*input.rules.permits,
-            permit.as_deref(),
-            &mut collector,
-            &self.random,
-        );
-        let asked = tokio::select! {
-            biased;
-            () = running.stopped() => Asked::Stopped,
-            result = tokio::time::timeout(limit, run) => match result {
-                Ok(Ok(completion)) => Asked::Completed(completion),
-                Ok(Err(error)) => Asked::Failed(error),
-                Err(_) => Asked::TimedOut,
-            },
-        };
-        (asked, collector.finish())
-    }
-
-    fn conclude(
-        &self,
-        input: &Input,
-        asked: Asked,
-        text: String,
-        heard: Heard,
-        language: Language,
-    ) -> Ending {
-        let reference = turn_id(input.turn);
+        turn: &Turn,
+        question: &Question,
+        work: &mut Work,
+        collector: &mut Collector,
+    ) -> Result<Asked, StoreError> {
+        let calling = &input.rules.settings.tool_calling;
         let note = |reason| self.traces.note(input.turn, reason, self.clock.now());
-        let (state, reason, text, reasoning) = match asked {
-            Asked::Completed(completion) => {
-                observe(&completion);
-                if completion.attempts > 1 {
-                    note(Reason::ModelRetried);
+        // Only the first request of a turn holds the permit that the dispatcher took.
+        let mut permit = input.permit.lock().take();
+        let mut goes = Goes::On;
+        let mut hint: Option<String> = None;
+        if work
+            .steps
+            .last()
+            .is_some_and(|step| step.results.contains(&None))
+        {
+            goes = self.execute(input, turn, work).await?;
+        }
+        loop {
+            work.requests += 1;
+            if goes == Goes::On && work.requests > 1 && work.requests >= calling.max_steps {
+                note(Reason::ToolLimit);
+                goes = Goes::ToItsEnd;
+            }
+            let callable = goes == Goes::On && calling.max_steps > 1;
+            let asked = (&work.usage, callable, hint.as_deref());
+            let mut request = self.request(input, turn, question, &work.steps, asked);
+            // Held until the model has answered.
+            let _memory = self.show_pictures(&mut request.messages).await;
+            let rules = &input.rules;
+            let permit = permit.take();
+            let run = rules.chain.run(
+                &request,
+                &*rules.permits,
+                permit.as_deref(),
+                collector,
+                &self.random,
+            );
+            let completion = match run.await {
+                Ok(completion) => completion,
+                Err(error) => return Ok(Asked::Failed(error)),
+            };
+            self.observe(input, &completion);
+            work.cost.add(&completion);
+            match completion.outcome {
+                Outcome::Calls if callable => {
+                    let text = collector.end_step(completion.attempts);
+                    if calling.stream_intermediate {
+                        collector.show(&progress(&completion.calls, turn.language));
+                    }
+                    work.steps.push(Step {
+                        text,
+                        reasoning: completion.reasoning,
+                        results: vec![None; completion.calls.len()],
+                        calls: completion.calls,
+                    });
+                    hint = None;
+                    goes = self.execute(input, turn, work).await?;
                 }
-                let first = input.rules.chain.models().first();
-                if first.is_some_and(|model| model.name() != completion.model) {
-                    note(Reason::ModelFellBack);
+                Outcome::BrokenCalls(broken) if callable && work.broken < MAX_BROKEN => {
+                    collector.end_step(completion.attempts);
+                    work.broken += 1;
+                    note(Reason::ToolCallsBroken);
+                    hint = Some(format!(
+                        "{BROKEN}{broken}. Call again, with less in one call."
+                    ));
                 }
-                return self.completed(input, completion, text, heard, language);
+                _ => return Ok(Asked::Completed(completion)),
             }
-            Asked::Failed(error) => {
-                let reason = failure_reason(&error);
-                note(reason);
-                tracing::warn!(turn = %reference, %error, "no model answered");
-                let told = if reason == Reason::AnswerRefused {
-                    Text::ModelRefused
-                } else {
-                    Text::Failed { reference }
-                };
-                return Ending::failed(told.render(language), reason);
-            }
-            Asked::Stopped => {
-                note(Reason::Stopped);
-                let mark = Text::StoppedMark.render(language);
-                (
-                    TurnState::Cancelled,
-                    Reason::Stopped,
-                    marked(text, &mark),
-                    None,
-                )
-            }
-            Asked::TimedOut => {
-                note(Reason::TurnTimeout);
-                tracing::warn!(turn = %reference, "a turn took too long");
-                if text.trim().is_empty() {
-                    let told = Text::TimedOut { reference }.render(language);
-                    return Ending::failed(told, Reason::TurnTimeout);
-                }
-                let mark = Text::TimeoutMark.render(language);
-                (
-                    TurnState::Failed,
-                    Reason::TurnTimeout,
-                    marked(text, &mark),
-                    None,
-                )
-            }
-        };
-        let history = self.history(input, heard, &text, reasoning);
-        Ending {
-            state,
-            reason: Some(reason),
-            format: Format::Markdown,
-            filtered: true,
-            history,
-            ..Ending::done(text)
         }
     }
 
-    fn completed(
-        &self,
-        input: &Input,
-        completion: Completion,
-        text: String,
-        heard: Heard,
-        language: Language,
-    ) -> Ending {
+    /// What is seen of a request in metrics and traces.
+    fn observe(&self, input: &Input, completion: &Completion) {
         let note = |reason| self.traces.note(input.turn, reason, self.clock.now());
-        let told = match completion.outcome {
-            Outcome::Answer => None,
-            Outcome::Truncated | Outcome::Empty => Some((Text::ModelEmpty, Reason::AnswerEmpty)),
-            Outcome::Refused => Some((Text::ModelRefused, Reason::AnswerRefused)),
-        };
-        if let Some((told, reason)) = told {
-            note(reason);
-            return Ending::failed(told.render(language), reason);
+        if let Some(usage) = &completion.usage {
+            let provider = completion.model.split('/').next().unwrap_or_default();
+            metrics::tokens(provider, usage.prompt, usage.completion);
         }
-        let text = match completion.finish {
-            FinishReason::Length => {
-                note(Reason::AnswerTruncated);
-                marked(text, &Text::TruncatedMark.render(language))
-            }
-            FinishReason::ContentFilter => {
-                // The provider stopped in the middle: what is there is no whole answer.
-                note(Reason::AnswerRefused);
-                marked(text, &Text::ModelRefused.render(language))
-            }
-            _ => text,
-        };
-        let history = self.history(input, heard, &text, completion.reasoning);
-        Ending {
-            format: Format::Markdown,
-            filtered: true,
-            history,
-            ..Ending::done(text)
+        if completion.attempts > 1 {
+            note(Reason::ModelRetried);
         }
-    }
-
-    fn history(
-        &self,
-        input: &Input,
-        heard: Heard,
-        text: &str,
-        reasoning: Option<String>,
-    ) -> Vec<History> {
-        let at = self.clock.now();
-        let row = |role, content: Content| History {
-            role,
-            turn: input.turn,
-            at,
-            parts: content.encode(),
-        };
-        vec![
-            row(
-                Role::User,
-                Content::person(&heard.name, heard.words).with(heard.media.parts),
-            ),
-            row(Role::Assistant, Content::model(text.to_owned(), reasoning)),
-        ]
+        let first = input.rules.chain.models().first();
+        if first.is_some_and(|model| model.name() != completion.model) {
+            note(Reason::ModelFellBack);
+        }
     }
 }
 
-/// History rows read for one turn; the token budget decides what of them is used.
-pub(super) const HISTORY_ROWS: usize = 200;
-
-fn failure_reason(error: &ChainError) -> Reason {
-    match error.class() {
-        ErrorClass::RateLimit => Reason::ModelRateLimited,
-        ErrorClass::Security => Reason::AnswerRefused,
-        _ => Reason::ModelFailed,
+impl Cost {
+    /// Counts a request.
+    fn add(&mut self, completion: &Completion) {
+        let usage = completion.usage.unwrap_or_default();
+        self.model.clone_from(&completion.model);
+        self.requests = self.requests.saturating_add(1);
+        self.prompt = self.prompt.saturating_add(usage.prompt);
+        self.completion = self.completion.saturating_add(usage.completion);
     }
 }
 
-fn observe(completion: &Completion) {
-    if let Some(usage) = &completion.usage {
-        let provider = completion.model.split('/').next().unwrap_or_default();
-        metrics::tokens(provider, usage.prompt, usage.completion);
-    }
+/// What a person is shown while tools run.
+fn progress(calls: &[ToolCall], language: Language) -> String {
+    let mut names: Vec<&str> = calls.iter().map(|call| call.name.as_str()).collect();
+    names.dedup();
+    let tools = names.join(", ");
+    Text::ToolsRunning { tools }.render(language)
 }

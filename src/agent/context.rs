@@ -1,11 +1,11 @@
 //! The context of a model request: what is said to the model, within its token budget.
 //!
-//! Owns the estimate of tokens and the order of cuts: the system prompt and the newest message always
-//! stay, older messages go first. Pure; it never reads the store.
+//! Owns the estimate of tokens and the order of cuts: the system prompt, the newest message and the calls of this
+//! turn always stay, older rows go first, a call never without its result. Pure; it never reads the store.
 
 use crate::{
     agent::{
-        history::Content,
+        history::{Content, Step},
         model::{Message, Picture, Role},
     },
     security::fence,
@@ -23,6 +23,8 @@ pub struct Material<'a> {
     pub newest: String,
     /// The pictures that came with them.
     pub pictures: Vec<Picture>,
+    /// What the model called in this turn so far, oldest first.
+    pub steps: &'a [Step],
 }
 
 /// Limits of a context.
@@ -43,6 +45,8 @@ pub struct Built {
     pub left_out: usize,
     /// The newest message alone was over the budget and was cut.
     pub newest_cut: bool,
+    /// Results of this turn were shortened.
+    pub results_cut: bool,
 }
 
 /// Put where a message was cut.
@@ -65,60 +69,95 @@ pub fn estimate_tokens(text: &str) -> usize {
 
 /// Tokens that a message takes beside its text.
 const PER_MESSAGE: usize = 4;
+/// What stays of a result that is shortened for want of room, in tokens.
+const SHORTENED: usize = 40;
+/// Stands where a call of an earlier turn has no result.
+const NO_RESULT: &str = "[no result]";
 
 /// Tokens that a picture takes, roughly: what the large providers count for one of middle size.
 const PER_PICTURE: usize = 1_000;
 
 fn cost(message: &Message) -> usize {
     let reasoning = message.reasoning.as_deref().map_or(0, estimate_tokens);
+    let calls = message.calls.iter();
+    let calls = calls.map(|call| estimate_tokens(&call.arguments) + PER_MESSAGE);
     let pictures = message.pictures.len() * PER_PICTURE;
-    estimate_tokens(&message.text) + reasoning + pictures + PER_MESSAGE
+    estimate_tokens(&message.text) + reasoning + calls.sum::<usize>() + pictures + PER_MESSAGE
+}
+
+fn costs(messages: &[Message]) -> usize {
+    messages.iter().map(cost).sum()
 }
 
 /// Builds the context.
 #[must_use]
 pub fn build(material: Material<'_>, budget: Budget) -> Built {
     let system = (!material.system.is_empty())
-        .then(|| message(Role::System, material.system.to_owned(), None));
+        .then(|| Message::words(Role::System, material.system.to_owned()));
     let pictures = material.pictures.len() * PER_PICTURE;
     let fixed = system.as_ref().map_or(0, cost) + PER_MESSAGE + pictures;
     let room = budget.tokens.saturating_sub(fixed);
     let (newest, newest_cut) = cut(material.newest, room);
     let room = room.saturating_sub(estimate_tokens(&newest));
 
-    let earlier: Vec<Message> = material.history.iter().filter_map(from_row).collect();
+    let mut work: Vec<Message> = material.steps.iter().flat_map(from_step).collect();
+    let results_cut = shorten(&mut work, room);
+    let room = room.saturating_sub(costs(&work));
+
+    let earlier: Vec<Vec<Message>> = material.history.iter().filter_map(from_row).collect();
     let first = first_kept(&earlier, room, budget.keep_recent);
     let mut messages: Vec<Message> = system.into_iter().collect();
-    messages.extend(earlier.into_iter().skip(first));
+    messages.extend(earlier.into_iter().skip(first).flatten());
     messages.push(Message {
         pictures: material.pictures,
-        ..message(Role::User, newest, None)
+        ..Message::words(Role::User, newest)
     });
+    messages.append(&mut work);
     Built {
         messages,
         left_out: first,
         newest_cut,
+        results_cut,
     }
 }
 
-/// The index of the first earlier message that stays.
-fn first_kept(earlier: &[Message], room: usize, keep_recent: usize) -> usize {
-    let total: usize = earlier.iter().map(cost).sum();
-    if total <= room {
-        return 0;
-    }
-    let mut used = 0;
-    let mut first = earlier.len();
-    for (index, message) in earlier.iter().enumerate().rev().take(keep_recent) {
-        used += cost(message);
-        if used > room {
+/// Shortens results, the oldest first, until the messages have room; says whether it did.
+fn shorten(messages: &mut [Message], room: usize) -> bool {
+    let mut total = costs(messages);
+    let mut shortened = false;
+    let results = messages.iter_mut().filter(|one| one.role == Role::Tool);
+    for message in results {
+        if total <= room {
             break;
         }
-        first = index;
+        let before = cost(message);
+        let (text, cut) = cut(std::mem::take(&mut message.text), SHORTENED);
+        message.text = text;
+        shortened |= cut;
+        total = total - before + cost(message);
     }
-    // An answer without its question only confuses the model.
+    shortened
+}
+
+/// The index of the first earlier row that stays.
+fn first_kept(earlier: &[Vec<Message>], room: usize, keep_recent: usize) -> usize {
+    let total: usize = earlier.iter().map(|row| costs(row)).sum();
+    let mut first = 0;
+    if total > room {
+        first = earlier.len();
+        let mut used = 0;
+        for (index, row) in earlier.iter().enumerate().rev().take(keep_recent) {
+            used += costs(row);
+            if used > room {
+                break;
+            }
+            first = index;
+        }
+    }
+    // An answer or a call without its question only confuses the model.
     while earlier
         .get(first)
+        .and_then(|row| row.first())
         .is_some_and(|message| message.role == Role::Assistant)
     {
         first += 1;
@@ -126,16 +165,47 @@ fn first_kept(earlier: &[Message], room: usize, keep_recent: usize) -> usize {
     first
 }
 
-fn from_row(row: &History) -> Option<Message> {
+/// The messages of a row: one, or a call's with its results.
+fn from_row(row: &History) -> Option<Vec<Message>> {
     let content = Content::decode(&row.parts)?;
-    let text = content.text();
     Some(match row.role {
-        store::Role::Assistant => message(Role::Assistant, text, content.reasoning()),
-        store::Role::User | store::Role::Ambient => Message {
-            pictures: content.pictures().map(Picture::of).collect(),
-            ..message(Role::User, named(&content.name, text), None)
-        },
+        store::Role::Assistant => {
+            let step = content.as_step();
+            if step.calls.is_empty() {
+                vec![Message {
+                    reasoning: step.reasoning,
+                    ..Message::words(Role::Assistant, step.text)
+                }]
+            } else {
+                from_step(&step).collect()
+            }
+        }
+        store::Role::User | store::Role::Ambient => {
+            let text = content.text();
+            vec![Message {
+                pictures: content.pictures().map(Picture::of).collect(),
+                ..Message::words(Role::User, named(&content.name, text))
+            }]
+        }
     })
+}
+
+/// What the model called, and behind it the result of each call.
+fn from_step(step: &Step) -> impl Iterator<Item = Message> {
+    let called = Message {
+        reasoning: step.reasoning.clone(),
+        calls: step.calls.clone(),
+        ..Message::words(Role::Assistant, step.text.clone())
+    };
+    let results = step.calls.iter().zip(&step.results);
+    let results = results.map(|(call, result)| {
+        let text = result.clone().unwrap_or_else(|| NO_RESULT.to_owned());
+        Message {
+            answers: Some(call.id.clone()),
+            ..Message::words(Role::Tool, text)
+        }
+    });
+    std::iter::once(called).chain(results)
 }
 
 /// A person's words with the speaker's name in front, as in a group.
@@ -156,18 +226,8 @@ pub(super) fn clean_name(name: &str) -> String {
     name.trim().to_owned()
 }
 
-fn message(role: Role, text: String, reasoning: Option<String>) -> Message {
-    Message {
-        role,
-        text,
-        name: None,
-        reasoning,
-        pictures: Vec::new(),
-    }
-}
-
 /// Cuts a text to a number of tokens, at a character.
-fn cut(text: String, tokens: usize) -> (String, bool) {
+pub(super) fn cut(text: String, tokens: usize) -> (String, bool) {
     if estimate_tokens(&text) <= tokens {
         return (text, false);
     }

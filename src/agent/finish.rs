@@ -41,6 +41,10 @@ impl Agent {
         begun: bool,
     ) -> Result<(), StoreError> {
         let changes = Changes::of(&ending.effects);
+        let puts_off = ending
+            .effects
+            .iter()
+            .any(|effect| matches!(effect, Effect::Defer(_)));
         let (outcome, failed) = (outcome(&ending), ending.state == TurnState::Failed);
         metrics::turn_ended(outcome);
         let body = match self.reply_body(input, turn, &ending) {
@@ -84,21 +88,15 @@ impl Agent {
             self.recent.append(turn.scope, &appended);
         }
         changes.directory(&self.desk.directory);
+        if !input.command && !ids.is_empty() {
+            self.used
+                .answered(input.conversation, input.person, self.clock.tick());
+        }
+        if puts_off {
+            self.desk.put_off.notify_one();
+        }
         if let (Some(id), Some(body)) = (ids.first(), body) {
-            let tick = self.clock.tick();
-            self.deliverer.push(Reply {
-                id: *id,
-                conversation: input.conversation,
-                key: turn.conversation.clone(),
-                turn: Some(input.turn),
-                body,
-                part: 0,
-                intent_written: sending,
-                doubts: 0,
-                doubtful: false,
-                since: tick,
-                due: tick,
-            });
+            self.hand_over(input, turn, (*id, body), sending);
         }
         if ids.is_empty() {
             self.deliverer.ended(&turn.conversation, || {
@@ -114,6 +112,30 @@ impl Agent {
             self.hooks.queue_empty(&turn.conversation, &turn.person);
         }
         Ok(())
+    }
+
+    /// Lets an answer leave whose row is written under this id.
+    fn hand_over(
+        &self,
+        input: &Input,
+        turn: &Turn,
+        (id, body): (i64, ReplyBody),
+        intent_written: bool,
+    ) {
+        let tick = self.clock.tick();
+        self.deliverer.push(Reply {
+            id,
+            conversation: input.conversation,
+            key: turn.conversation.clone(),
+            turn: Some(input.turn),
+            body,
+            part: 0,
+            intent_written,
+            doubts: 0,
+            doubtful: false,
+            since: tick,
+            due: tick,
+        });
     }
 
     fn reply_body(&self, input: &Input, turn: &Turn, ending: &Ending) -> Option<ReplyBody> {
@@ -252,7 +274,12 @@ impl Changes {
                     changes.places.push(place);
                     changes.forgets = true;
                 }
-                Effect::Ask(_) | Effect::Audit(_) | Effect::EraseAudit { .. } => {}
+                Effect::Ask(_)
+                | Effect::Audit(_)
+                | Effect::EraseAudit { .. }
+                | Effect::Defer(_)
+                | Effect::Withdraw { .. }
+                | Effect::StepsDone { .. } => {}
             }
         }
         changes

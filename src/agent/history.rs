@@ -5,6 +5,21 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::model::ToolCall;
+
+/// One step of a turn in which the model called tools.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Step {
+    /// What it said beside that; may be empty.
+    pub text: String,
+    /// Its reasoning, as in [`Content::reasoning`].
+    pub reasoning: Option<String>,
+    /// What it called, in order.
+    pub calls: Vec<ToolCall>,
+    /// What each call gave; `None` while there is nothing.
+    pub results: Vec<Option<String>>,
+}
+
 /// The content of one history row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Content {
@@ -38,9 +53,42 @@ pub enum Part {
         /// Its name in the media store, which may be gone by now.
         reference: String,
     },
+    /// A tool that the model called.
+    Call {
+        /// Names the call among those of the row.
+        id: String,
+        /// The tool.
+        name: String,
+        /// The arguments, a JSON object as the model wrote it.
+        arguments: String,
+    },
+    /// What a call gave. It stands in the row of its call, so that no limit of rows parts them.
+    Result {
+        /// The call.
+        id: String,
+        /// What the model was told.
+        text: String,
+    },
+    /// What the turn cost; it stands in the row of its last answer.
+    Cost(Cost),
     /// A part of a later version.
     #[serde(other)]
     Unknown,
+}
+
+/// What a turn cost.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Cost {
+    /// The model that answered last, as `provider/model`.
+    pub model: String,
+    /// Requests to models.
+    pub requests: u32,
+    /// Tokens of all requests, as far as providers counted them.
+    pub prompt: u64,
+    /// Tokens of all answers.
+    pub completion: u64,
+    /// Milliseconds from the beginning of the turn to its answer.
+    pub millis: u64,
 }
 
 /// The version that is written.
@@ -87,6 +135,64 @@ impl Content {
         }
     }
 
+    /// A step of the model: what it called, and what that gave.
+    #[must_use]
+    pub fn step(step: &Step) -> Self {
+        let mut content = Self::model(step.text.clone(), step.reasoning.clone());
+        if step.text.is_empty() {
+            content.parts.pop();
+        }
+        for call in &step.calls {
+            content.parts.push(Part::Call {
+                id: call.id.clone(),
+                name: call.name.clone(),
+                arguments: call.arguments.clone(),
+            });
+        }
+        for (call, result) in step.calls.iter().zip(&step.results) {
+            if let Some(text) = result {
+                content.parts.push(Part::Result {
+                    id: call.id.clone(),
+                    text: text.clone(),
+                });
+            }
+        }
+        content
+    }
+
+    /// The step that a row of calls remembers; without calls if it is none.
+    #[must_use]
+    pub fn as_step(&self) -> Step {
+        let calls: Vec<ToolCall> = self
+            .parts
+            .iter()
+            .filter_map(|part| match part {
+                Part::Call {
+                    id,
+                    name,
+                    arguments,
+                } => Some(ToolCall {
+                    id: id.clone(),
+                    name: name.clone(),
+                    arguments: arguments.clone(),
+                }),
+                _ => None,
+            })
+            .collect();
+        let result = |call: &ToolCall| {
+            self.parts.iter().find_map(|part| match part {
+                Part::Result { id, text } if *id == call.id => Some(text.clone()),
+                _ => None,
+            })
+        };
+        Step {
+            text: self.text(),
+            reasoning: self.reasoning(),
+            results: calls.iter().map(result).collect(),
+            calls,
+        }
+    }
+
     /// As JSON for the store.
     #[must_use]
     pub fn encode(&self) -> String {
@@ -108,6 +214,15 @@ impl Content {
             _ => None,
         });
         texts.collect::<Vec<_>>().join("\n")
+    }
+
+    /// What the turn cost, if the row says so.
+    #[must_use]
+    pub fn cost(&self) -> Option<&Cost> {
+        self.parts.iter().find_map(|part| match part {
+            Part::Cost(cost) => Some(cost),
+            _ => None,
+        })
     }
 
     /// The reasoning, if there was any: empty stays empty, absent stays absent.
@@ -134,6 +249,26 @@ mod tests {
         for content in contents {
             assert_eq!(Content::decode(&content.encode()), Some(content));
         }
+    }
+
+    #[test]
+    fn a_step_comes_back_with_each_result_beside_its_call() {
+        let call = |id: &str| ToolCall {
+            id: id.into(),
+            name: "f".into(),
+            arguments: r#"{"x":1}"#.into(),
+        };
+        let step = Step {
+            text: String::new(),
+            reasoning: Some("why".into()),
+            calls: vec![call("a"), call("b")],
+            results: vec![None, Some("two".into())],
+        };
+        let stored = Content::step(&step).encode();
+        assert_eq!(
+            Content::decode(&stored).map(|content| content.as_step()),
+            Some(step)
+        );
     }
 
     #[test]

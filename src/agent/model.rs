@@ -7,13 +7,15 @@
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
+use serde_json::Value;
 
+pub mod calls;
 pub mod chain;
 pub mod config;
 pub mod demo;
 pub mod fault;
-pub mod openai;
 pub mod recovery;
+pub mod remote;
 pub mod sse;
 pub mod think;
 
@@ -28,8 +30,41 @@ pub enum Role {
     System,
     /// A person, or what stands for one.
     User,
-    /// The model itself, in an earlier turn.
+    /// The model itself, earlier.
     Assistant,
+    /// The result of a call that the model made.
+    Tool,
+}
+
+/// A call of a tool that the model made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolCall {
+    /// Names the call to the provider; no other call of the same answer has it.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// A whole JSON object, as the model wrote it.
+    pub arguments: String,
+}
+
+/// A tool as it is offered to a model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Offer {
+    /// Its name: letters, digits, `_` and `-`, at most 64 of them.
+    pub name: String,
+    /// What it is good for.
+    pub description: String,
+    /// The JSON Schema of its arguments, an object.
+    pub parameters: Value,
+}
+
+/// The tools that a request offers.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Offered {
+    /// The tools.
+    pub tools: Arc<[Offer]>,
+    /// The model may call them; else it is to answer with what it has.
+    pub callable: bool,
 }
 
 /// One message of a request, in the order of the conversation.
@@ -46,6 +81,26 @@ pub struct Message {
     pub reasoning: Option<String>,
     /// Pictures that belong to it, for models that see.
     pub pictures: Vec<Picture>,
+    /// What an assistant message called, in order. Each call has its result in the messages behind it.
+    pub calls: Vec<ToolCall>,
+    /// The id of the call whose result a message of [`Role::Tool`] is.
+    pub answers: Option<String>,
+}
+
+impl Message {
+    /// Nothing but words.
+    #[must_use]
+    pub fn words(role: Role, text: String) -> Self {
+        Self {
+            role,
+            text,
+            name: None,
+            reasoning: None,
+            pictures: Vec::new(),
+            calls: Vec::new(),
+            answers: None,
+        }
+    }
 }
 
 /// A picture of a message.
@@ -77,6 +132,8 @@ pub struct ChatRequest {
     pub max_output_tokens: Option<u32>,
     /// Sampling temperature; the provider's default when absent.
     pub temperature: Option<f32>,
+    /// The tools that it may call.
+    pub offered: Offered,
     /// Id of the turn, sent along as `x-request-id`.
     pub turn: String,
 }
@@ -100,6 +157,8 @@ pub enum Delta {
     Text(String),
     /// Hidden reasoning; empty when the provider sent the field with nothing in it.
     Reasoning(String),
+    /// The tools to be called, whole and in order, or why none of them may be; at most once, near the end.
+    Calls(Result<Vec<ToolCall>, calls::Broken>),
     /// What the request cost; at most once, near the end.
     Usage(Usage),
     /// Why the model stopped; exactly once, last.

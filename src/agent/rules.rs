@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::{Settings, model::Chain};
+use super::{Settings, model::Chain, tool::registry::Registry};
 use crate::{
     outbound::compose::Composer, schedule::permits::ProviderPermits, security::guard::Guard,
 };
@@ -20,6 +20,8 @@ pub struct Rules {
     pub permits: Arc<ProviderPermits>,
     /// What of a turn's words reaches the model.
     pub guard: Guard,
+    /// What models may have done.
+    pub tools: Registry,
     /// How answers become replies.
     pub composer: Composer,
 }

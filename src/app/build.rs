@@ -23,10 +23,10 @@ use crate::{
         Model,
         config::{ModelRef, Provider, ProviderKind},
         demo::Demo,
-        openai::{OpenAi, OpenAiOptions},
+        remote::{Format, Remote, RemoteOptions},
     },
     clock::Clock,
-    command,
+    command::{self, claim},
     config::{Config, Environment, Loaded},
     current::Current,
     http::{self, Own, Readiness, server::Server},
@@ -49,6 +49,9 @@ use crate::{
 
 /// How fast the demo model writes, a word.
 const DEMO_PACE: std::time::Duration = std::time::Duration::from_millis(25);
+
+/// Letters of the code that makes its sender an owner: 50 random bits.
+const CLAIM: u32 = 10;
 
 /// What a start needs.
 pub struct Startup {
@@ -221,20 +224,9 @@ async fn offer(config: &Config, core: &Live) -> Result<Option<String>, StartErro
     if !config.permissions.owners.is_empty() {
         return Ok(None);
     }
-    let code = claim_code();
+    let code = claim::code_of(rand::random(), CLAIM);
     let told = format!("Nobody owns this gateway yet: send  /claim {code}  to it within an hour.");
     Ok(core.offer(&code).await?.then_some(told))
-}
-
-/// A code of 50 random bits, in letters and digits that are not taken for each other.
-fn claim_code() -> String {
-    const SIGNS: &[u8; 32] = b"23456789ABCDEFGHJKLMNPQRSTUVWXYZ";
-    let random: u64 = rand::random();
-    let sign = |place: u32| {
-        let index = usize::try_from((random >> (5 * place)) & 31).unwrap_or_default();
-        char::from(SIGNS[index])
-    };
-    (0..10).map(sign).collect()
 }
 
 fn greeting(config: &Config, accounts: &adapters::Accounts, server: &Server) -> String {
@@ -442,17 +434,28 @@ pub(super) fn models(config: &Config, before: Option<&Models>) -> Result<Models,
         let model: Arc<dyn Model> = match (kept, provider.kind) {
             (Some((_, kept)), _) => Arc::clone(kept),
             (None, ProviderKind::Demo) => Arc::new(Demo::new(DEMO_PACE)),
-            (None, ProviderKind::OpenAi) => Arc::new(
-                OpenAi::new(openai(provider, &wanted.provider, &wanted.model))
-                    .map_err(|error| StartError::Config(error.to_string()))?,
-            ),
+            (None, ProviderKind::OpenAi) => remote(Format::ChatCompletions, provider, wanted)?,
+            (None, ProviderKind::Anthropic) => remote(Format::Messages, provider, wanted)?,
         };
         models.push((source, model));
     }
     Ok(models)
 }
 
-fn openai(provider: &Provider, id: &str, model: &str) -> OpenAiOptions {
+fn remote(
+    format: Format,
+    provider: &Provider,
+    wanted: &ModelRef,
+) -> Result<Arc<dyn Model>, StartError> {
+    let options = RemoteOptions {
+        format,
+        ..options(provider, &wanted.provider, &wanted.model)
+    };
+    let model = Remote::new(options).map_err(|error| StartError::Config(error.to_string()))?;
+    Ok(Arc::new(model))
+}
+
+fn options(provider: &Provider, id: &str, model: &str) -> RemoteOptions {
     let key = provider.api_key.as_ref().map(|key| key.expose().to_owned());
     let base_url = provider.base_url.as_deref().unwrap_or_default();
     let options = provider.models.get(model);
@@ -463,14 +466,14 @@ fn openai(provider: &Provider, id: &str, model: &str) -> OpenAiOptions {
     let temperature = options
         .and_then(|options| options.temperature)
         .map(|value| value as f32);
-    OpenAiOptions {
+    RemoteOptions {
         connect_timeout: provider.connect_timeout,
         idle_timeout: provider.timeout,
         think_markers: provider.think_tags,
         max_output_tokens: options.and_then(|options| options.max_output_tokens),
         temperature,
         pictures: options.is_some_and(|options| options.images),
-        ..OpenAiOptions::new(id, model, base_url, key)
+        ..RemoteOptions::new(id, model, base_url, key)
     }
 }
 

@@ -4,9 +4,12 @@
 //! Owns the order in which its parts are made, started and stopped. It knows neither the web server nor
 //! how adapters and models are made: those are handed in, by the application and by simulations alike.
 
+mod stops;
+
 use std::{
     collections::BTreeMap,
     collections::HashMap,
+    path::{Path, PathBuf},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -16,8 +19,9 @@ use std::{
 
 use parking_lot::Mutex;
 use tokio::{sync::Notify, task::JoinSet, time::timeout};
-use weirgate_sdk::{AccountName, Ingress, Platform, Stop, Stopper};
+use weirgate_sdk::{AccountName, Ingress, Platform, Stop};
 
+use self::stops::{Signals, Stops, signals};
 use super::{
     Broken, StartError, accounts::Accounts, keeper::Keeper, transcript::StoredTranscript,
     translate, tune, tune::Tuner,
@@ -39,7 +43,10 @@ use crate::{
         sweep::Sweep,
     },
     media::MediaStore,
-    outbound::deliver::{Adapters, Deliverer, Parts as DeliverParts},
+    outbound::{
+        deliver::{Adapters, Deliverer, Parts as DeliverParts},
+        due::Performer,
+    },
     schedule::{dispatch::Dispatch, permits::ProviderPermits},
     security::redact::Redactor,
     store::{Store, StoreError},
@@ -103,6 +110,8 @@ struct Shared {
     traces: Arc<Traces>,
     directory: Arc<Directory>,
     claim: Arc<Claim>,
+    put_off: Arc<Notify>,
+    database: Option<PathBuf>,
     configure: Option<Arc<dyn Configure>>,
     sent: Arc<SentMessages>,
     running: Arc<Running>,
@@ -149,22 +158,6 @@ impl Live {
     }
 }
 
-/// One signal for each stage of a stop, in order.
-struct Stops {
-    dispatch: Stopper,
-    deliver: Stopper,
-    intake: Stopper,
-    sweep: Stopper,
-}
-
-/// The receiving ends of [`Stops`].
-struct Signals {
-    dispatch: Stop,
-    deliver: Stop,
-    intake: Stop,
-    sweep: Stop,
-}
-
 impl Core {
     /// Builds the core. Must be called inside of the runtime in which it is to run.
     ///
@@ -185,7 +178,7 @@ impl Core {
         } = parts;
         let redactor = Arc::new(redactor);
         let answers = Arc::new(tune::answers(config)?);
-        let guarded = (tune::composer(config, &answers)?, tune::guard(config)?);
+        let made = tune::made(config, &answers)?;
         let traces = Arc::new(Traces::default());
         let directory = Arc::new(Directory::new(Arc::clone(&store)));
         let hooks = Hooks::default();
@@ -206,7 +199,7 @@ impl Core {
             media: media.clone(),
             stop: signals.deliver.clone(),
         });
-        let rules = Arc::new(Current::new(tune::rules(config, models, guarded, permits)));
+        let rules = Arc::new(Current::new(tune::rules(config, models, made, permits)));
         let intake = IntakeRules {
             accounts: rules_of_accounts,
             ambient: config.context.ambient.enable,
@@ -228,6 +221,8 @@ impl Core {
             traces,
             directory,
             claim: Arc::default(),
+            put_off: Arc::default(),
+            database: config.storage.file().map(Path::to_owned),
             configure,
             sent,
             running: Arc::default(),
@@ -279,6 +274,8 @@ impl Core {
         let stop = self.signals.dispatch.clone();
         tasks.spawn(Arc::clone(&shared.tuner.dispatch).run(runner, stop));
         tasks.spawn(self.sweep.run(self.signals.sweep.clone()));
+        let (performer, stop) = (shared.performer(), self.signals.dispatch.clone());
+        tasks.spawn(performer.run(stop));
         accounts.take(held);
         let accounts = Arc::new(tokio::sync::Mutex::new(accounts));
         let (full, stop) = (self.signals.dispatch, self.signals.sweep);
@@ -327,6 +324,8 @@ impl Shared {
             connections: Arc::clone(&self.connections),
             keying: self.keying,
             claim: Arc::clone(&self.claim),
+            put_off: Arc::clone(&self.put_off),
+            database: self.database.clone(),
             configure: self.configure.clone(),
         };
         Agent::new(AgentParts {
@@ -378,6 +377,18 @@ impl Shared {
             sent: Arc::clone(&self.sent),
             fenced: Arc::clone(fenced),
             one_by_one: tokio::sync::Mutex::default(),
+        }
+    }
+
+    fn performer(&self) -> Performer {
+        Performer {
+            store: Arc::clone(&self.store),
+            deliverer: self.tuner.deliverer.clone(),
+            directory: Arc::clone(&self.directory),
+            rules: Arc::clone(&self.tuner.rules),
+            traces: Arc::clone(&self.traces),
+            clock: self.clock,
+            added: Arc::clone(&self.put_off),
         }
     }
 
@@ -451,26 +462,6 @@ pub(super) async fn remember_sent(store: Arc<dyn Store>, sent: Arc<SentMessages>
 /// Waits until all tasks have ended.
 pub(super) async fn ended(tasks: &mut JoinSet<()>) {
     while tasks.join_next().await.is_some() {}
-}
-
-fn signals() -> (Stops, Signals) {
-    let (dispatch, dispatch_signal) = Stopper::new();
-    let (deliver, deliver_signal) = Stopper::new();
-    let (intake, intake_signal) = Stopper::new();
-    let (sweep, sweep_signal) = Stopper::new();
-    let stops = Stops {
-        dispatch,
-        deliver,
-        intake,
-        sweep,
-    };
-    let signals = Signals {
-        dispatch: dispatch_signal,
-        deliver: deliver_signal,
-        intake: intake_signal,
-        sweep: sweep_signal,
-    };
-    (stops, signals)
 }
 
 macro_rules! opaque {

@@ -22,7 +22,7 @@ pub(super) use engine::{Engine, Parts};
 pub use report::Report;
 
 use crate::{
-    command::configure::{Configure, Refused, Shown},
+    command::configure::{Configure, Refused, Reloaded, Shown},
     config::{CONFIG_FILE, Environment, KnownPlatform, overrides::Overrides, watch::watch},
     security::redact::Redactor,
 };
@@ -38,7 +38,7 @@ pub enum Cause {
     Signal,
     /// The operator, over the web server.
     Admin,
-    /// Somebody by /config.
+    /// Somebody by /config or /reload.
     Command,
     /// Another process on the same database.
     OtherProcess,
@@ -121,6 +121,11 @@ impl Configure for Reloader {
             return Vec::new();
         }
         answered.await.unwrap_or_default()
+    }
+
+    async fn reload(&self) -> Option<Reloaded> {
+        let report = Self::reload(self, Cause::Command).await?;
+        Some(report.to_lines(&self.redactor))
     }
 
     async fn set(&self, key: &str, value: Option<&str>) -> Result<(), Refused> {

@@ -2,14 +2,19 @@
 //!
 //! Owns no defaults and no limits: those stand in each section's `config.rs`. Pure.
 
+use std::path::PathBuf;
+
 use crate::{
     agent::{
         Settings,
         model::{Recovery, config::Provider, recovery::Retries},
+        tool::registry::Ground,
     },
+    clock::Zone,
     config::{Config, Language as ConfigLanguage},
     i18n::Language,
     inbound::config::OverflowStrategy,
+    operate::socket_folder,
     schedule::{
         bucket::Rate,
         config::{FlowControl, Mode},
@@ -128,9 +133,28 @@ pub(super) fn settings(config: &Config) -> Settings {
     Settings {
         context,
         permissions: config.permissions.clone(),
+        limits: config.limits,
         language: language(config),
         turn_timeout: config.flow_control.turn_timeout,
         overflow_hint: config.input_buffer.overflow_hint.clone(),
+        tool_calling: config.tool_calling.clone(),
+        tool_retries: config.error_recovery.max_retries.tool,
+        zone: config.timezone.clone().unwrap_or_else(Zone::of_process),
+    }
+}
+
+/// What tools are made of: folders as configured, else beside the database or its socket.
+pub(super) fn ground(config: &Config) -> Ground {
+    let beside = socket_folder(config, &|name| std::env::var(name).ok()).unwrap_or_default();
+    let folder = |configured: &Option<PathBuf>, name: &str| {
+        let configured = configured.clone();
+        configured.unwrap_or_else(|| beside.join(name))
+    };
+    let patterns = &config.security.leakage_prevention.blocked_file_patterns;
+    Ground {
+        workspaces: folder(&config.tools.files.workspaces, "workspaces"),
+        programs: folder(&config.tools.folder, "tools"),
+        blocked: patterns.clone(),
     }
 }
 

@@ -13,6 +13,7 @@ use crate::{
     agent::{
         model::{Chain, Model},
         rules::Rules,
+        tool::registry::Registry,
     },
     clock::Clock,
     config::Config,
@@ -51,8 +52,7 @@ pub struct Tuner {
 
 /// What a new configuration makes of the core: built, and not in place yet.
 pub struct Prepared {
-    composer: Composer,
-    guard: Guard,
+    made: Made,
     models: Vec<Arc<dyn Model>>,
 }
 
@@ -93,26 +93,41 @@ fn taking_out(secrets: &[Secret], security: &Security) -> Result<Redactor, Start
     Ok(Redactor::seeking(secrets.iter().cloned(), &sought).0)
 }
 
+/// What is made of a configuration for turns, and can fail.
+pub(super) type Made = (Composer, Guard, Registry);
+
+/// Makes it.
+pub(super) fn made(config: &Config, redactor: &Arc<Redactor>) -> Result<Made, StartError> {
+    Ok((composer(config, redactor)?, guard(config)?, tools(config)?))
+}
+
 /// What composes replies.
-pub(super) fn composer(config: &Config, redactor: &Arc<Redactor>) -> Result<Composer, StartError> {
+fn composer(config: &Config, redactor: &Arc<Redactor>) -> Result<Composer, StartError> {
     Composer::new(Arc::clone(redactor), config.output.clone())
         .map_err(|error| StartError::Config(format!("output.segmented.split_regex: {error}")))
 }
 
 /// What looks at what comes in.
-pub(super) fn guard(config: &Config) -> Result<Guard, StartError> {
+fn guard(config: &Config) -> Result<Guard, StartError> {
     Guard::new(&config.security).map_err(|fault| StartError::Config(format!("security: {fault}")))
+}
+
+/// What models may have done.
+fn tools(config: &Config) -> Result<Registry, StartError> {
+    let registry = Registry::of(&config.tools, translate::ground(config));
+    registry.map_err(|unfit| StartError::Config(format!("tools: {unfit}")))
 }
 
 /// The rules of turns from now on.
 pub(super) fn rules(
     config: &Config,
     models: Vec<Arc<dyn Model>>,
-    (composer, guard): (Composer, Guard),
+    (composer, guard, tools): Made,
     permits: Arc<ProviderPermits>,
 ) -> Rules {
     Rules {
         guard,
+        tools,
         settings: translate::settings(config),
         chain: Chain::new(models, translate::recovery(config)),
         permits,
@@ -135,6 +150,17 @@ pub(super) fn dispatch(
         store: Arc::clone(store),
         traces: Arc::clone(traces),
     }))
+}
+
+/// The rules of the built-in defaults, without a model.
+#[cfg(test)]
+pub(crate) fn default_rules(clock: Clock) -> Rules {
+    let config = Config::default();
+    let limiters = translate::limiters(&config);
+    let permits = Arc::new(ProviderPermits::new(clock, limiters, Arc::default()));
+    let redactor = Arc::<Redactor>::default();
+    let made = made(&config, &redactor).unwrap();
+    rules(&config, Vec::new(), made, permits)
 }
 
 /// What decides when turns start.
@@ -169,8 +195,7 @@ impl Tuner {
         models: Vec<Arc<dyn Model>>,
     ) -> Result<Prepared, StartError> {
         Ok(Prepared {
-            composer: composer(config, &self.answers)?,
-            guard: guard(config)?,
+            made: made(config, &self.answers)?,
             models,
         })
     }
@@ -194,12 +219,8 @@ impl Tuner {
         }
         self.deliverer.set_output(config.output.clone());
         self.deliverer.set_adapters(adapters);
-        let Prepared {
-            composer,
-            guard,
-            models,
-        } = prepared;
-        let rules = rules(config, models, (composer, guard), Arc::clone(&permits));
+        let Prepared { made, models } = prepared;
+        let rules = rules(config, models, made, Arc::clone(&permits));
         self.rules.set(rules);
         self.dispatch.set_pace(pace(config, permits));
         self.dispatch.set_policy(translate::policy(config));

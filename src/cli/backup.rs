@@ -6,7 +6,11 @@
 use std::{path::Path, process::ExitCode};
 
 use super::{say, tool::Tool};
-use crate::{i18n::console::Console, store::sqlite::copy};
+use crate::{
+    clock::{Clock, compact},
+    i18n::console::Console,
+    store::sqlite::copy,
+};
 
 /// Copies the database into a file, or into a folder under a name with the time.
 pub(super) fn backup(tool: &Tool, into: &Path) -> ExitCode {
@@ -52,5 +56,5 @@ pub(super) fn restore(tool: &Tool, from: &Path) -> ExitCode {
 
 /// The time in UTC, for the name of a file.
 fn stamp() -> String {
-    jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S").to_string()
+    compact(Clock::system().now())
 }

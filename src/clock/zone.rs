@@ -45,6 +45,19 @@ impl Zone {
         Self::named(value).or_else(|| TimeZone::posix(value).ok().map(Self))
     }
 
+    /// What the variable `TZ` of this process means; UTC if that is nothing.
+    #[must_use]
+    pub fn of_process() -> Self {
+        let variable = std::env::var("TZ").ok();
+        Self::of_variable(variable.as_deref()).unwrap_or_default()
+    }
+
+    /// Its rules, for sums with dates.
+    #[must_use]
+    pub fn zone(&self) -> TimeZone {
+        self.0.clone()
+    }
+
     /// A time as RFC 3339 with microseconds and the zone's offset; `Z` in UTC.
     #[must_use]
     pub fn stamp(&self, time: SystemTime) -> String {
@@ -66,6 +79,15 @@ pub fn minute(at: weirgate_sdk::Timestamp) -> String {
     Timestamp::from_millisecond(at).map_or_else(
         |_| String::new(),
         |at| at.strftime("%Y-%m-%d %H:%M").to_string(),
+    )
+}
+
+/// A time to the second in UTC, for the name of a file; empty for a time that no calendar has.
+#[must_use]
+pub fn compact(at: weirgate_sdk::Timestamp) -> String {
+    Timestamp::from_millisecond(at).map_or_else(
+        |_| String::new(),
+        |at| at.strftime("%Y%m%d-%H%M%S").to_string(),
     )
 }
 

@@ -5,10 +5,7 @@
 use async_trait::async_trait;
 use weirgate_sdk::{ChatKind, UserKey};
 
-use super::{
-    Call, Command, Desk, Done, Site, Spec, When,
-    words::{Words, looks_like_id},
-};
+use super::{Call, Command, Desk, Done, Site, Spec, When, target, words::Words};
 use crate::{
     i18n::{About, oversight::Oversight},
     permission::{Capability, Level, Scope},
@@ -59,7 +56,10 @@ impl Command for AuditCommand {
         };
         let before = words.take_if(count);
         // The author of an answered message is not meant unless he is named: the log is of everybody.
-        let named = words.named(looks_like_id);
+        let named = match target::named(&call, desk, &mut words) {
+            Ok(named) => named,
+            Err(text) => return Ok(Done::declined(text.render(call.language))),
+        };
         let limit = before.or_else(|| words.take_if(count)).unwrap_or(SHOWN.0);
         if !words.is_empty() {
             let given = words.rest().chars().take(LONGEST).collect();

@@ -67,12 +67,26 @@ impl Claim {
     }
 }
 
+/// A code of so many letters and digits that are not taken for each other: five random bits each, at most twelve.
+#[must_use]
+pub fn code_of(random: u64, length: u32) -> String {
+    const SIGNS: &[u8; 32] = b"23456789ABCDEFGHJKLMNPQRSTUVWXYZ";
+    let sign = |place: u32| {
+        let index = usize::try_from((random >> (5 * place)) & 31).unwrap_or_default();
+        char::from(SIGNS[index])
+    };
+    (0..length.min(12)).map(sign).collect()
+}
+
 /// /claim
 #[derive(Debug)]
 pub struct ClaimGateway;
 
+/// Its name.
+pub const NAME: &str = "claim";
+
 static SPEC: Spec = Spec {
-    name: "claim",
+    name: NAME,
     aliases: &[],
     about: About::Claim,
     level: Level::Public,

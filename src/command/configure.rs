@@ -39,11 +39,38 @@ pub enum Refused {
     Busy,
 }
 
+/// What came of reading the file again: lines fit to be shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reloaded {
+    /// It is in force.
+    Applied {
+        /// What has changed.
+        changes: Vec<String>,
+        /// What changes with a restart.
+        restart: Vec<String>,
+        /// What is odd.
+        warnings: Vec<String>,
+    },
+    /// Nothing of it is another one.
+    Unchanged {
+        /// What changes with a restart.
+        restart: Vec<String>,
+    },
+    /// Something is wrong, and the running one stays.
+    Refused {
+        /// What, in the words of `weirgate check`.
+        problems: Vec<String>,
+    },
+}
+
 /// The running configuration.
 #[async_trait]
 pub trait Configure: Send + Sync {
     /// A key and those below it; the most that a chat can bear. None if there is no such key.
     async fn show(&self, key: &str) -> Vec<Shown>;
+
+    /// Reads the file again and puts it in force, whole or not at all; `None` if that cannot be done now.
+    async fn reload(&self) -> Option<Reloaded>;
 
     /// Sets a key of the whole gateway, or takes back what was set. It is in force when this returns; the
     /// caller stores it.

@@ -3,9 +3,10 @@
 //! Owns nothing; it is the narrow view of the core that commands work with. Rights were decided before
 //! a command gets here, except where a command decides more itself with the actor it was given.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
+use tokio::sync::Notify;
 use weirgate_sdk::{AccountName, Connection, Platform, Timestamp};
 
 use crate::{
@@ -59,6 +60,10 @@ pub struct Desk {
     pub keying: Keying,
     /// The code that makes its sender an owner of the gateway.
     pub claim: Arc<Claim>,
+    /// The file of the database; `None` where it is on a server.
+    pub database: Option<PathBuf>,
+    /// Told when something was put off.
+    pub put_off: Arc<Notify>,
     /// The running configuration, if it can be changed.
     pub configure: Option<Arc<dyn Configure>>,
 }

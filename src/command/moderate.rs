@@ -24,6 +24,7 @@ use crate::{
         About,
         moderation::{Deed, Moderation},
     },
+    outbound::due::{Lift, Ordered},
     pending::{Act, Ask},
     permission::{AuditEvent, Capability, Level, Proof, Scope, decide, policy::Policy},
     reason::Reason,
@@ -103,8 +104,15 @@ impl Command for Moderate {
             let rules = desk.directory.rules(call.site.conversation).await?;
             return Ok(dry_run(&call, &target, order, found, &rules.policy));
         }
-        let result = carry_out(moderates, &call, &order.action(&target)).await;
-        Ok(report(call, &target, &order, result))
+        let action = order.action(&target);
+        let result = carry_out(moderates, &call, &action).await;
+        let after = match result {
+            Ok(()) => Lift::after(moderates, &action, ordered(&call, &target, desk)),
+            Err(_) => Vec::new(),
+        };
+        let mut done = report(call, &target, &order, result);
+        done.effects.extend(after);
+        Ok(done)
     }
 }
 
@@ -127,6 +135,17 @@ impl Order {
             Deed::Mute => Action::Mute { user, time },
             Deed::Unmute => Action::Unmute { user },
         }
+    }
+}
+
+/// Where and by whom something is done.
+pub(super) fn ordered<'a>(call: &Call<'_>, target: &'a Target, desk: &Desk) -> Ordered<'a> {
+    Ordered {
+        conversation: call.site.conversation,
+        turn: call.turn,
+        shown: &target.person.shown,
+        language: call.language,
+        now: desk.now(),
     }
 }
 

@@ -53,8 +53,9 @@ impl Command for RoleCommand {
         if words.is_empty() && call.body.reply_author.is_none() {
             return Ok(Done::text(list(&rules, desk, &call)));
         }
-        let Some(person) = words.person(super::words::looks_like_id) else {
-            return Ok(refuse(&Rights::WhoIsMeant, &call));
+        let person = match target::person(&call, desk, &mut words) {
+            Ok(person) => person,
+            Err(text) => return Ok(refuse(&text, &call)),
         };
         let found = target::find(&call, desk, &rules, &permissions, person).await;
         let target = match found {

@@ -24,6 +24,9 @@ use crate::{
     store::StoreError,
 };
 
+/// People of one name that are listed.
+const SEVERAL: usize = 10;
+
 /// Somebody who is meant.
 #[derive(Debug)]
 pub struct Target {
@@ -42,6 +45,48 @@ pub fn adapter(call: &Call<'_>, desk: &Desk) -> Option<Arc<dyn Adapter>> {
     desk.deliverer.adapter(call.conversation)
 }
 
+/// Whom the words of a call name: by a mention, an id, or a name that one person alone has who was heard here lately.
+/// `None` if they name nobody.
+///
+/// # Errors
+/// What to tell the caller, if a name is nobody's or that of several.
+pub fn named(call: &Call<'_>, desk: &Desk, words: &mut Words) -> Result<Option<Person>, Rights> {
+    if let Some(person) = words.named(looks_like_id) {
+        return Ok(Some(person));
+    }
+    let names = words.names();
+    if names.is_empty() {
+        return Ok(None);
+    }
+    for name in names {
+        let mut called = desk.directory.seen().called(call.conversation, &name);
+        match (called.pop(), called.as_slice()) {
+            (Some((id, shown)), []) => {
+                words.take_name(&name);
+                return Ok(Some(Person { id, shown }));
+            }
+            (Some(last), rest) => {
+                let all = rest.iter().chain([&last]).take(SEVERAL);
+                let people = all.map(|(id, name)| format!("{name} (id:{})", id.as_str()));
+                return Err(Rights::Several {
+                    people: people.collect(),
+                });
+            }
+            (None, _) => {}
+        }
+    }
+    Err(Rights::WhoIsMeant)
+}
+
+/// Whom the words of a call mean: whom they name, or else the author of the message that is answered.
+///
+/// # Errors
+/// What to tell the caller, if that is nobody.
+pub fn person(call: &Call<'_>, desk: &Desk, words: &mut Words) -> Result<Person, Rights> {
+    let named = named(call, desk, words)?;
+    named.or_else(|| words.answered()).ok_or(Rights::WhoIsMeant)
+}
+
 /// Whom the words of a call mean, looked up; or the answer that says why that is not known.
 ///
 /// # Errors
@@ -51,10 +96,9 @@ pub async fn meant(
     desk: &Desk,
     words: &mut Words,
 ) -> Result<Result<Target, Done>, StoreError> {
-    let Some(person) = words.person(looks_like_id) else {
-        return Ok(Err(Done::declined(
-            Rights::WhoIsMeant.render(call.language),
-        )));
+    let person = match person(call, desk, words) {
+        Ok(person) => person,
+        Err(text) => return Ok(Err(Done::declined(text.render(call.language)))),
     };
     let rules = desk.directory.rules(call.site.conversation).await?;
     let settings = desk.rules.get();

@@ -9,7 +9,7 @@ use weirgate_sdk::Timestamp;
 
 use super::{
     Call, Command, Desk, Done, Site, Spec, When,
-    moderate::{Order, carry_out, may},
+    moderate::{Order, carry_out, may, ordered},
     target::{self, Target},
     words::Words,
 };
@@ -18,6 +18,7 @@ use crate::{
         About,
         moderation::{Deed, Moderation},
     },
+    outbound::due::Lift,
     permission::{AuditEvent, Capability, Level, Scope, policy::Policy},
     store::{Effect, Place, StoreError},
 };
@@ -107,30 +108,27 @@ impl Command for Warn {
                 count,
                 limit,
             };
-            (text, false)
+            (text, None)
         };
-        if muted {
+        if muted.is_some() {
             warnings.clear();
         }
         let oldest = warnings.len().saturating_sub(MOST);
         warnings.drain(..oldest);
-        Ok(written(
-            call,
-            &target,
-            &warnings,
-            &text,
-            AuditEvent::UserWarned,
-        ))
+        let event = AuditEvent::UserWarned;
+        let mut done = written(call, &target, &warnings, &text, event);
+        done.effects.extend(muted.unwrap_or_default());
+        Ok(done)
     }
 }
 
-/// The step after too many warnings; says whether it was done, so that the count begins anew.
+/// The step after too many warnings; if it was done, gives what follows of it, and the count begins anew.
 async fn mute(
     call: &Call<'_>,
     desk: &Desk,
     target: &Target,
     policy: &Policy,
-) -> (Moderation, bool) {
+) -> (Moderation, Option<Vec<Effect>>) {
     let order = Order {
         deed: Deed::Mute,
         time: Some(policy.warning_mute),
@@ -139,18 +137,22 @@ async fn mute(
     let who = target.person.shown.clone();
     let adapter = target::adapter(call, desk);
     let moderates = adapter.as_deref().and_then(|adapter| adapter.moderates());
+    let action = order.action(target);
     let result = match moderates {
-        Some(moderates) => carry_out(moderates, call, &order.action(target)).await,
+        Some(moderates) => {
+            let done = carry_out(moderates, call, &action).await;
+            done.map(|()| Lift::after(moderates, &action, ordered(call, target, desk)))
+        }
         None => Err(weirgate_sdk::moderation::ModerationError::NotSupported),
     };
     match result {
-        Ok(()) => {
+        Ok(after) => {
             let time = order.time;
-            (Moderation::WarnedAndMuted { who, time }, true)
+            (Moderation::WarnedAndMuted { who, time }, Some(after))
         }
         Err(error) => {
             tracing::warn!(%error, "the step after too many warnings failed");
-            (Moderation::WarnedNotMuted { who, error }, false)
+            (Moderation::WarnedNotMuted { who, error }, None)
         }
     }
 }

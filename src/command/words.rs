@@ -9,6 +9,8 @@ use weirgate_sdk::{Segment, UserId};
 
 use crate::store::Body;
 
+/// Words that a name has at most.
+const LONGEST_NAME: usize = 4;
 /// The longest id in bytes that is taken for one.
 const LONGEST_ID: usize = 128;
 
@@ -103,18 +105,8 @@ impl Words {
         found.and_then(|at| self.words.remove(at)).is_some()
     }
 
-    /// The person that is meant: mentioned anywhere, or else written as an id in front, or else the author
-    /// of the message that is answered. Is taken from the words. `looks_like_id` knows the platform's ids.
-    pub fn person(&mut self, looks_like_id: impl Fn(&str) -> bool) -> Option<Person> {
-        let named = self.named(looks_like_id);
-        named.or_else(|| {
-            let id = self.answered.clone()?;
-            let shown = id.as_str().to_owned();
-            Some(Person { id, shown })
-        })
-    }
-
-    /// As [`Words::person`], but for the author of the message that is answered.
+    /// The person that is named: mentioned anywhere, or else written as an id in front. Is taken from the words.
+    /// `looks_like_id` knows the platform's ids.
     pub fn named(&mut self, looks_like_id: impl Fn(&str) -> bool) -> Option<Person> {
         let mentioned = |word: &Word| matches!(word, Word::Person { .. });
         if let Some(at) = self.words.iter().position(mentioned) {
@@ -137,6 +129,40 @@ impl Words {
             id: UserId::from(id.as_str()),
             shown: id,
         })
+    }
+
+    /// The names that may be meant by what is written with an `@` in front, the longest first: a name may have several
+    /// words.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let texts = self.words.iter().map_while(|word| match word {
+            Word::Text(text) => Some(text.as_str()),
+            Word::Person { .. } => None,
+        });
+        let texts: Vec<&str> = texts.take(LONGEST_NAME).collect();
+        let Some(first) = texts.first().and_then(|text| text.strip_prefix('@')) else {
+            return Vec::new();
+        };
+        let name = |count: usize| {
+            let rest = texts.iter().take(count).skip(1).copied();
+            let words: Vec<&str> = std::iter::once(first).chain(rest).collect();
+            words.join(" ")
+        };
+        (1..=texts.len()).rev().map(name).collect()
+    }
+
+    /// Takes the first words away that make up a name.
+    pub fn take_name(&mut self, name: &str) {
+        let count = name.split(' ').count().min(self.words.len());
+        self.words.drain(..count);
+    }
+
+    /// Who wrote the message that is answered.
+    #[must_use]
+    pub fn answered(&self) -> Option<Person> {
+        let id = self.answered.clone()?;
+        let shown = id.as_str().to_owned();
+        Some(Person { id, shown })
     }
 
     /// What is left, as one text.
@@ -204,7 +230,7 @@ mod tests {
             mention("7", "Bob the builder"),
             Segment::Text(" spam".into()),
         ]));
-        let bob = words.person(number).expect("a person");
+        let bob = words.named(number).expect("a person");
         assert_eq!(
             (bob.id.as_str(), bob.shown.as_str()),
             ("7", "Bob the builder")
@@ -213,20 +239,25 @@ mod tests {
         assert_eq!(words.rest(), "spam");
 
         let mut words = Words::of(&body(vec![Segment::Text("/kick 42 he spams".into())]));
-        assert_eq!(words.person(number).expect("a person").id.as_str(), "42");
+        assert_eq!(words.named(number).expect("a person").id.as_str(), "42");
         assert_eq!(words.rest(), "he spams");
 
         let mut answer = body(vec![Segment::Text("/kick for spam".into())]);
         answer.reply_author = Some("8".into());
         let mut words = Words::of(&answer);
-        assert_eq!(words.person(number).expect("a person").id.as_str(), "8");
+        assert_eq!(words.named(number), None);
+        assert_eq!(words.answered().expect("a person").id.as_str(), "8");
         assert_eq!(words.rest(), "for spam");
     }
 
     #[test]
-    fn a_name_that_is_only_written_is_nobody() {
-        let mut words = Words::of(&body(vec![Segment::Text("/kick @Bob".into())]));
-        assert_eq!(words.person(number), None);
-        assert_eq!(words.rest(), "@Bob");
+    fn a_name_that_is_only_written_is_nobody_by_itself() {
+        let mut words = Words::of(&body(vec![Segment::Text("/kick @Bob the builder".into())]));
+        assert_eq!(words.named(number), None);
+        assert_eq!(words.names(), ["Bob the builder", "Bob the", "Bob"]);
+        words.take_name("Bob the");
+        assert_eq!(words.rest(), "builder");
+        let words = Words::of(&body(vec![Segment::Text("/kick Bob".into())]));
+        assert_eq!(words.names(), [""; 0]);
     }
 }

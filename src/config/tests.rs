@@ -112,7 +112,7 @@ input_buffer: {}
             "t:11:22: output.segmented.random_interval: the shortest pause is longer than the longest \
          | write the shortest and the longest pause, such as \"0.5,2.0\"",
             "t:12:1: colour: unknown key | known here: output, providers, models, input_buffer, \
-         flow_control, context, error_recovery, permissions, security, media, storage, http, observability, language, \
+         flow_control, context, tools, tool_calling, error_recovery, permissions, limits, security, media, storage, http, observability, language, \
          timezone, platforms",
             "t:13:1: input_buffer: the key stands here for the second time (first in line 1)",
         ]
@@ -121,14 +121,15 @@ input_buffer: {}
 
 #[test]
 fn sections_that_are_not_there_are_refused_by_name() {
-    let text = "tools: {}\ntool_calling: {timeout: 60}\nagent_collaboration: {}\nmemory: {}\n";
+    let text = "agent_collaboration: {}\nmemory: {}\n";
     let told = complaints(text);
-    assert_eq!(told.len(), 4);
-    let expected = "t:1:1: tools: this section is not available in this version: remove it";
+    assert_eq!(told.len(), 2);
+    let expected =
+        "t:1:1: agent_collaboration: this section is not available in this version: remove it";
     assert_eq!(told[0], expected);
     assert_eq!(
         paths(text, Severity::Error),
-        ["tools", "tool_calling", "agent_collaboration", "memory"]
+        ["agent_collaboration", "memory"]
     );
 }
 
@@ -161,7 +162,7 @@ permissions:
     // Commands that are not there yet are told of and do no harm.
     let warned = paths(text, Severity::Warning);
     assert!(
-        warned.contains(&"permissions.commands.member[0]".to_owned()),
+        warned.contains(&"permissions.commands.member[1]".to_owned()),
         "{warned:?}"
     );
 }

@@ -13,7 +13,8 @@ use tokio::time::timeout;
 use super::{Line, one_line};
 use crate::{
     agent::model::{
-        ChatRequest, Delta, ErrorClass, Message, Model, ModelError, Role, config::ProviderKind,
+        ChatRequest, Delta, ErrorClass, Message, Model, ModelError, Offered, Role,
+        config::ProviderKind,
     },
     app,
     config::Config,
@@ -61,15 +62,10 @@ pub(super) async fn models(config: &Config, redactor: &Redactor, offline: bool) 
 
 async fn ask(model: &Arc<dyn Model>, redactor: &Redactor) -> Reach {
     let request = ChatRequest {
-        messages: vec![Message {
-            role: Role::User,
-            text: "ping".to_owned(),
-            name: None,
-            reasoning: None,
-            pictures: Vec::new(),
-        }],
+        messages: vec![Message::words(Role::User, "ping".to_owned())],
         max_output_tokens: Some(TOKENS),
         temperature: None,
+        offered: Offered::default(),
         turn: "doctor".to_owned(),
     };
     let started = Instant::now();

@@ -1,6 +1,7 @@
 //! The gateway's texts in English.
 
-use super::{About, Language, StatusFacts, Text, WhyFacts, rough};
+use super::{About, Language, LoggedTurn, StatusFacts, Text, WhyFacts, counted, rough, tenths};
+use crate::clock::minute;
 
 /// Renders a text.
 pub(super) fn render(text: &Text) -> String {
@@ -86,6 +87,15 @@ fn notice(text: &Text) -> String {
             format!("Sorry, that took too long. Please try again. (reference {reference})")
         }
         Text::ModelRefused => "The model declined to answer this.".into(),
+        Text::ModelCallsBroken => {
+            "The model tried to use a tool but did not get the call right. Please try again.".into()
+        }
+        Text::Log(turns) => log(turns),
+        Text::LogNothing => "No turns are remembered here.".into(),
+        Text::SearchWhat => "What shall I look for? /search words".into(),
+        Text::SearchOff => "No search service is set up.".into(),
+        Text::SearchFailed(what) => format!("The search failed: {what}"),
+        Text::ToolsRunning { tools } => format!("_(working: {tools} …)_"),
         Text::ModelEmpty => "The model gave no answer. Please try again.".into(),
         Text::Quarantined { reference } => format!(
             "I could not process your message in several tries, so I set it aside. (reference {reference})"
@@ -139,7 +149,14 @@ fn about(about: About) -> &'static str {
         About::Transfer => "hand this conversation over to another owner, if he wants",
         About::Delete => "delete what I keep of this conversation",
         About::Leave => "make me leave this group",
+        About::Queue => "what waits here, and for whom; or drop it",
+        About::Backup => "copy the database (owners of the gateway)",
+        About::Reload => "read agent.yaml again (owners of the gateway)",
+        About::Broadcast => "say something in all conversations (owners of the gateway)",
+        About::Pair => "let in who was told this code (owners of the gateway)",
         About::Claim => "own this gateway, with the code that its start printed",
+        About::Log => "the turns here: model, tools, time, tokens",
+        About::Search => "search the web",
     }
 }
 
@@ -160,9 +177,30 @@ fn usage(about: About) -> &'static str {
         About::Approve => "[ID] [answer]",
         About::Deny => "ID",
         About::Transfer => "@user",
+        About::Queue => "[drop] [@user]",
+        About::Broadcast => "TEXT [--yes]",
+        About::Pair => "[CODE]",
         About::Claim => "CODE",
+        About::Search => "words",
         _ => "",
     }
+}
+
+fn log(turns: &[LoggedTurn]) -> String {
+    let line = |turn: &LoggedTurn| {
+        let tools: Vec<String> = turn.tools.iter().map(counted).collect();
+        format!(
+            "{} UTC, {}: {} s, {} tokens in, {} out{}{}",
+            minute(turn.at),
+            turn.model,
+            tenths(turn.millis),
+            turn.tokens.0,
+            turn.tokens.1,
+            if tools.is_empty() { "" } else { "; tools: " },
+            tools.join(", ")
+        )
+    };
+    turns.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 fn status(facts: &StatusFacts) -> String {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use weirgate_sdk::moderation::ModerationError;
 
 use super::{Language, rough};
+use crate::outbound::due::{Lift, Lifted};
 
 /// What is done to a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -129,6 +130,18 @@ pub enum Moderation {
         /// Whose.
         who: String,
     },
+    /// The time of a ban or mute is over.
+    Lifted {
+        /// Which.
+        lift: Lift,
+    },
+    /// The time of a ban or mute is over, and it could not be lifted.
+    NotLifted {
+        /// Which.
+        lift: Lift,
+        /// Why not.
+        error: ModerationError,
+    },
 }
 
 impl Moderation {
@@ -201,6 +214,21 @@ impl Moderation {
                 format!("Warnings of {who}:\n{}", lines.join("\n"))
             }
             Self::WarningsCleared { who } => format!("{who} has no warnings any more."),
+            Self::Lifted { lift } => {
+                let what = match lift.what {
+                    Lifted::Ban => "may come back",
+                    Lifted::Mute => "may write again",
+                };
+                format!("{} {what}: the time is over.", lift.shown)
+            }
+            Self::NotLifted { lift, error } => {
+                let what = match lift.what {
+                    Lifted::Ban => "let in again",
+                    Lifted::Mute => "heard again",
+                };
+                let failure = failure_en(error);
+                format!("{} was to be {what} by now, but: {failure}", lift.shown)
+            }
         }
     }
 
@@ -255,6 +283,21 @@ impl Moderation {
             }
             Self::WarningsOf { who, lines } => format!("{who} 的警告：\n{}", lines.join("\n")),
             Self::WarningsCleared { who } => format!("已清除 {who} 的警告。"),
+            Self::Lifted { lift } => {
+                let what = match lift.what {
+                    Lifted::Ban => "可以重新加入了",
+                    Lifted::Mute => "可以发言了",
+                };
+                format!("{} {what}：时间已到。", lift.shown)
+            }
+            Self::NotLifted { lift, error } => {
+                let what = match lift.what {
+                    Lifted::Ban => "解封",
+                    Lifted::Mute => "解除禁言",
+                };
+                let failure = failure_zh(error);
+                format!("{} 到时间应{what}，但：{failure}", lift.shown)
+            }
         }
     }
 }

@@ -2,9 +2,11 @@
 //!
 //! Owns the texts: one exhaustive `match` a language.
 
+use std::time::Duration;
+
 use weirgate_sdk::Timestamp;
 
-use super::Language;
+use super::{Language, rough};
 use crate::permission::{Capability, assign::Refused};
 
 /// A text.
@@ -30,6 +32,35 @@ pub enum Rights {
     TooManyCommands {
         /// The most in a minute.
         most: u32,
+    },
+    /// The tokens of today are used up.
+    NoTokens {
+        /// The asker's own; else those of the conversation or the bot.
+        own: bool,
+    },
+    /// Somebody talks in circles with the bot.
+    Loop {
+        /// How long he is not answered.
+        pause: Duration,
+    },
+    /// A stranger is told his code.
+    PairWith {
+        /// The code.
+        code: String,
+        /// How long it is good.
+        good_for: Duration,
+    },
+    /// Who waits to be let in.
+    Pairing {
+        /// Each with his code.
+        people: Vec<String>,
+    },
+    /// No code like this is good.
+    NoSuchCode,
+    /// Somebody was let in.
+    Paired {
+        /// Who.
+        who: String,
     },
     /// Who somebody is.
     WhoAmI {
@@ -71,6 +102,11 @@ pub enum Rights {
     },
     /// Nobody was named.
     WhoIsMeant,
+    /// Several people have the name.
+    Several {
+        /// Each with his id.
+        people: Vec<String>,
+    },
     /// A role is not given.
     NotGiven(Refused),
     /// There is no such role.
@@ -149,15 +185,7 @@ impl Rights {
                 role,
                 may,
                 global_owner,
-            } => {
-                let owner = if *global_owner {
-                    "\nYou own this gateway."
-                } else {
-                    ""
-                };
-                let may = names(*may);
-                format!("You: {id}\nHere: {conversation}\nRole: {role} ({may}){owner}")
-            }
+            } => who_en((id, conversation, role), *may, *global_owner),
             Self::RoleOf { who, role, until } => format!("{who}: {role}{}", until_en(*until)),
             Self::NoRoles => "No roles were given here.".into(),
             Self::RoleGiven { who, role, until } => {
@@ -166,6 +194,25 @@ impl Rights {
             Self::RoleTaken { who } => {
                 format!("{who} has no role of his own any more; what he is elsewhere counts.")
             }
+            Self::NoTokens { own: true } => {
+                "You have used up what you may have of the model today.".into()
+            }
+            Self::NoTokens { own: false } => {
+                "What may be had of the model here today is used up.".into()
+            }
+            Self::Loop { pause } => loop_en(*pause),
+            Self::PairWith { code, good_for } => format!(
+                "I do not know you yet. An owner of this bot can let you in with: /pair {code} (good for {})",
+                rough(*good_for, ["d", "h", "m", "s"])
+            ),
+            Self::Pairing { people } if people.is_empty() => "Nobody waits to be let in.".into(),
+            Self::Pairing { people } => people.join("\n"),
+            Self::NoSuchCode => "No such code is good.".into(),
+            Self::Paired { who } => format!("{who} is let in."),
+            Self::Several { people } => format!(
+                "Several people have that name: mention one, or write the id.\n{}",
+                people.join("\n")
+            ),
             Self::WhoIsMeant => {
                 "Who is meant? Mention the person, answer a message of his, or write his id.".into()
             }
@@ -231,6 +278,23 @@ impl Rights {
                 format!("{who} 现在是 {role}{}。", until_zh(*until))
             }
             Self::RoleTaken { who } => format!("已收回 {who} 在本会话的角色，其余身份照常有效。"),
+            Self::NoTokens { own: true } => "你今天的模型用量已用完。".into(),
+            Self::NoTokens { own: false } => "这里今天的模型用量已用完。".into(),
+            Self::Loop { pause } => format!(
+                "我们在兜圈子。{}后我再在这里回复你。",
+                rough(*pause, ["天", "小时", "分钟", "秒"])
+            ),
+            Self::PairWith { code, good_for } => format!(
+                "我还不认识你。请让机器人的拥有者发送 /pair {code} 来允许你使用（{}内有效）。",
+                rough(*good_for, ["天", "小时", "分钟", "秒"])
+            ),
+            Self::Pairing { people } if people.is_empty() => "没有人在等待配对。".into(),
+            Self::Pairing { people } => people.join("\n"),
+            Self::NoSuchCode => "没有有效的这个配对码。".into(),
+            Self::Paired { who } => format!("已允许 {who} 使用。"),
+            Self::Several { people } => {
+                format!("有多人同名，请 @ 对方或写出 id：\n{}", people.join("\n"))
+            }
             Self::WhoIsMeant => "指的是谁？请 @ 对方、回复对方的消息，或写出对方的 id。".into(),
             Self::NotGiven(refused) => not_given_zh(*refused).into(),
             Self::NoRole { given, roles } => {
@@ -317,6 +381,25 @@ fn names(capability: Capability) -> String {
     }
     let names: Vec<&str> = capability.iter_names().map(|(name, _)| name).collect();
     names.join(", ")
+}
+
+fn who_en(
+    (id, conversation, role): (&str, &str, &str),
+    may: Capability,
+    global_owner: bool,
+) -> String {
+    let owner = if global_owner {
+        "\nYou own this gateway."
+    } else {
+        ""
+    };
+    let may = names(may);
+    format!("You: {id}\nHere: {conversation}\nRole: {role} ({may}){owner}")
+}
+
+fn loop_en(pause: Duration) -> String {
+    let pause = rough(pause, ["d", "h", "m", "s"]);
+    format!("We are talking in circles. I answer you here again in {pause}.")
 }
 
 fn until_en(until: Option<Timestamp>) -> String {

@@ -1,6 +1,7 @@
 //! The gateway's texts in Simplified Chinese.
 
-use super::{About, Language, StatusFacts, Text, WhyFacts, rough};
+use super::{About, Language, LoggedTurn, StatusFacts, Text, WhyFacts, counted, rough, tenths};
+use crate::clock::minute;
 
 /// Renders a text.
 pub(super) fn render(text: &Text) -> String {
@@ -56,6 +57,13 @@ fn notice(text: &Text) -> String {
         Text::Failed { reference } => format!("抱歉，处理失败，请稍后再试。（编号 {reference}）"),
         Text::TimedOut { reference } => format!("抱歉，处理超时，请再试一次。（编号 {reference}）"),
         Text::ModelRefused => "模型拒绝回答这个问题。".into(),
+        Text::ModelCallsBroken => "模型想使用工具，但没有正确说明怎样调用，请再试一次。".into(),
+        Text::Log(turns) => log(turns),
+        Text::LogNothing => "这里没有记录任何回合。".into(),
+        Text::SearchWhat => "要搜索什么？/search 关键词".into(),
+        Text::SearchOff => "没有配置搜索服务。".into(),
+        Text::SearchFailed(what) => format!("搜索失败：{what}"),
+        Text::ToolsRunning { tools } => format!("_（正在使用 {tools} …）_"),
         Text::ModelEmpty => "模型没有给出回答，请再试一次。".into(),
         Text::Quarantined { reference } => {
             format!("你的消息多次处理都未成功，已搁置。（编号 {reference}）")
@@ -103,7 +111,14 @@ fn about(about: About) -> &'static str {
         About::Transfer => "把本会话转让给另一位拥有者（需对方同意）",
         About::Delete => "删除我保存的本会话内容",
         About::Leave => "让我离开本群",
+        About::Queue => "查看或清空这里等待中的消息",
+        About::Backup => "备份数据库（网关拥有者）",
+        About::Reload => "重新读取 agent.yaml（网关拥有者）",
+        About::Broadcast => "向所有会话发送通知（网关拥有者）",
+        About::Pair => "允许持有此配对码的人使用（网关拥有者）",
         About::Claim => "用启动时打印的认领码成为网关的拥有者",
+        About::Log => "这里的回合：模型、工具、用时、词元",
+        About::Search => "搜索网页",
     }
 }
 
@@ -124,9 +139,30 @@ fn usage(about: About) -> &'static str {
         About::Approve => "[编号] [答复]",
         About::Deny => "编号",
         About::Transfer => "@用户",
+        About::Queue => "[drop] [@用户]",
+        About::Broadcast => "文字 [--yes]",
+        About::Pair => "[配对码]",
         About::Claim => "认领码",
+        About::Search => "关键词",
         _ => "",
     }
+}
+
+fn log(turns: &[LoggedTurn]) -> String {
+    let line = |turn: &LoggedTurn| {
+        let tools: Vec<String> = turn.tools.iter().map(counted).collect();
+        format!(
+            "{} UTC，{}：{} 秒，输入 {} 词元，输出 {} 词元{}{}",
+            minute(turn.at),
+            turn.model,
+            tenths(turn.millis),
+            turn.tokens.0,
+            turn.tokens.1,
+            if tools.is_empty() { "" } else { "；工具：" },
+            tools.join("、")
+        )
+    };
+    turns.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 fn status(facts: &StatusFacts) -> String {

@@ -4,7 +4,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use weirgate_sdk::{Adapter, ConversationKey, Stop, Timestamp, answer::Format};
+use weirgate_sdk::{Adapter, Stop};
 
 use super::{
     accept::OpenEvents,
@@ -18,16 +18,11 @@ use crate::{
     current::Current,
     directory::Directory,
     i18n::{Language, Text},
-    outbound::{
-        compose::{Addressee, Draft},
-        deliver::Deliverer,
-        outbox::Reply,
-        strategy::Strategy,
-    },
+    outbound::{compose::Addressee, deliver::Deliverer, post::Post},
     pending::expiry,
     reason::Reason,
     schedule::dispatch::{Dispatch, observe},
-    store::{Body, NewReply, ReplyBody, Store, StoreError, Write, commit},
+    store::{Body, Store, StoreError, Write, commit},
     telemetry::metrics::Queue,
     trace::Traces,
 };
@@ -113,15 +108,11 @@ impl Sweep {
     /// Ends the messages of a report and, if it is complete, tells the person, in one transaction.
     async fn write(&self, report: &Report) -> Result<(), StoreError> {
         let now = self.clock.now();
-        let notice = match report.total {
+        let mut notice = match report.total {
             Some(total) => self.notice(report, total).await?,
             None => None,
         };
-        let conversation = report.subject.conversation;
-        let sending = self.deliverer.is_free(conversation);
-        let row = notice
-            .as_ref()
-            .and_then(|notice| notice.row(conversation, sending, now));
+        let row = notice.as_mut().and_then(|notice| notice.row(now, now));
         let (ends, notices) = (report.ends(now), row.into_iter().collect());
         let write = |then| Write::End {
             ends,
@@ -133,27 +124,9 @@ impl Sweep {
             self.end_untold(report).await;
         }
         if let (Some(id), Some(notice)) = (ids.first(), notice) {
-            self.send(*id, conversation, notice, sending);
+            notice.deliver(*id, &self.deliverer, self.clock, now);
         }
         Ok(())
-    }
-
-    /// Hands over a notice whose row is written.
-    pub(crate) fn send(&self, id: i64, conversation: i64, notice: Notice, intent_written: bool) {
-        let tick = self.clock.tick();
-        self.deliverer.push(Reply {
-            id,
-            conversation,
-            key: notice.key,
-            turn: None,
-            body: notice.body,
-            part: 0,
-            intent_written,
-            doubts: 0,
-            doubtful: false,
-            since: tick,
-            due: tick,
-        });
     }
 
     /// Messages ended that no notice names: the notice of a long burst names the last ones only.
@@ -184,13 +157,10 @@ impl Sweep {
         Ok(stored.filter_map(|json| body::decode(&json)).collect())
     }
 
-    async fn notice(&self, report: &Report, total: usize) -> Result<Option<Notice>, StoreError> {
+    async fn notice(&self, report: &Report, total: usize) -> Result<Option<Post>, StoreError> {
         let subject = report.subject;
         let key = self.directory.conversation(subject.conversation).await?;
         let person = self.directory.person(subject.person).await?;
-        let Some(adapter) = self.deliverer.adapter(&key) else {
-            return Ok(None);
-        };
         let bodies = self.bodies(report).await?;
         let last = bodies.last();
         let language = self.language(subject.person, last).await?;
@@ -199,37 +169,22 @@ impl Sweep {
             Reason::QueueFullRefused | Reason::TotalFull => Text::RefusedNewest(total),
             _ => Text::DroppedOldest(total),
         };
-        let draft = Draft {
-            text: text.render(language),
-            format: Format::Plain,
-            filtered: false,
-            language,
-        };
         let to = Addressee {
             answers: bodies.iter().map(|body| body.message.clone()).collect(),
             author: Some(person.encode()),
             reply_context: last.and_then(|body| body.reply_context.clone()),
             private: true,
         };
-        Ok(self.compose(draft, to, &key, &*adapter))
-    }
-
-    /// Composes a notice; `None` if nothing of it would be seen.
-    pub(crate) fn compose(
-        &self,
-        draft: Draft,
-        to: Addressee,
-        key: &Arc<ConversationKey>,
-        adapter: &dyn Adapter,
-    ) -> Option<Notice> {
-        let full = Some(Strategy::Full);
         let rules = self.rules.get();
-        let composer = &rules.composer;
-        Some(Notice {
-            body: composer.compose(draft, to, adapter, key, full, &mut || 0.0)?,
-            shown: adapter.capabilities(key).transcript,
-            key: Arc::clone(key),
-        })
+        let place = (subject.conversation, key);
+        let text = (text.render(language), language);
+        Ok(Post::compose(
+            &self.deliverer,
+            &rules.composer,
+            place,
+            text,
+            to,
+        ))
     }
 
     /// The language for a person: chosen, configured, heard, or that of the message.
@@ -245,32 +200,5 @@ impl Sweep {
             .or_else(|| self.directory.spoken(person))
             .or_else(|| last.and_then(|body| Language::of_text(&body::own_text(body))));
         Ok(language.unwrap_or(Language::Zh))
-    }
-}
-
-/// A notice that is composed and not written yet.
-pub(crate) struct Notice {
-    key: Arc<ConversationKey>,
-    body: ReplyBody,
-    shown: bool,
-}
-
-impl Notice {
-    /// Its row in the outbox.
-    pub(crate) fn row(
-        &self,
-        conversation: i64,
-        sending: bool,
-        due_at: Timestamp,
-    ) -> Option<NewReply> {
-        let json = serde_json::to_string(&self.body).ok()?;
-        Some(NewReply {
-            conversation,
-            turn: None,
-            sending,
-            shown: self.shown,
-            due_at,
-            body: json.into_boxed_str(),
-        })
     }
 }

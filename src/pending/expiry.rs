@@ -6,13 +6,13 @@
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use weirgate_sdk::{Adapter, ConversationKey, answer::Format};
+use weirgate_sdk::{Adapter, ConversationKey};
 
 use super::{Act, code, retire};
 use crate::{
     i18n::consent::Consent,
-    inbound::sweep::{Notice, Sweep},
-    outbound::compose::{Addressee, Draft},
+    inbound::sweep::Sweep,
+    outbound::{compose::Addressee, post::Post},
     reason::Reason,
     store::{PendingFilter, PendingState, Settle, StoreError, StoredPending, Write, commit},
     telemetry::metrics::Queue,
@@ -53,15 +53,9 @@ async fn expire<'a>(
     let pending = &row.pending;
     let key = sweep.directory.conversation(pending.conversation).await?;
     let adapter = sweep.deliverer.adapter(&key);
-    let notice = match &adapter {
-        Some(adapter) => notice(sweep, row, &key, &**adapter).await?,
-        None => None,
-    };
-    let sending = sweep.deliverer.is_free(pending.conversation);
+    let mut notice = notice(sweep, row, &key).await?;
     let now = sweep.clock.now();
-    let notices = notice
-        .as_ref()
-        .and_then(|notice| notice.row(pending.conversation, sending, now));
+    let notices = notice.as_mut().and_then(|notice| notice.row(now, now));
     let settle = Settle {
         id: pending.id,
         conversation: pending.conversation,
@@ -82,7 +76,7 @@ async fn expire<'a>(
     sweep.traces.note(pending.id, Reason::PendingExpired, now);
     Queue::Inbound.dropped(Reason::PendingExpired, 1);
     if let (Some(id), Some(notice)) = (ids.first(), notice) {
-        sweep.send(*id, pending.conversation, notice, sending);
+        notice.deliver(*id, &sweep.deliverer, sweep.clock, now);
     }
     Ok(adapter.map(|adapter| (row, key, adapter)))
 }
@@ -91,8 +85,7 @@ async fn notice(
     sweep: &Sweep,
     row: &StoredPending,
     key: &Arc<ConversationKey>,
-    adapter: &dyn Adapter,
-) -> Result<Option<Notice>, StoreError> {
+) -> Result<Option<Post>, StoreError> {
     let Some(act) = Act::read(&row.pending) else {
         return Ok(None);
     };
@@ -101,12 +94,15 @@ async fn notice(
         code: code(row.pending.id),
         what: act.what(),
     };
-    let draft = Draft {
-        text: text.render(language),
-        format: Format::Plain,
-        filtered: false,
-        language,
-    };
+    let rules = sweep.rules.get();
+    let place = (row.pending.conversation, Arc::clone(key));
+    let said = (text.render(language), language);
     let to = Addressee::default();
-    Ok(sweep.compose(draft, to, key, adapter))
+    Ok(Post::compose(
+        &sweep.deliverer,
+        &rules.composer,
+        place,
+        said,
+        to,
+    ))
 }

@@ -50,6 +50,16 @@ pub enum AuditEvent {
     ContextReset,
     /// Another person's turn was stopped.
     TurnStopped,
+    /// A stranger was let in.
+    PersonPaired,
+    /// Messages that waited were dropped.
+    QueueDropped,
+    /// The database was copied.
+    BackedUp,
+    /// The configuration was read again.
+    ConfigReloaded,
+    /// Something was announced in many conversations.
+    Broadcast,
     /// A reply that was given up is sent after all.
     ReplyRetried,
     /// A reply is not sent any more.
@@ -85,6 +95,11 @@ impl AuditEvent {
             Self::InjectionBlocked => "injection_blocked",
             Self::ContextReset => "context_reset",
             Self::TurnStopped => "turn_stopped",
+            Self::PersonPaired => "person_paired",
+            Self::QueueDropped => "queue_dropped",
+            Self::BackedUp => "backed_up",
+            Self::ConfigReloaded => "config_reloaded",
+            Self::Broadcast => "broadcast",
             Self::ReplyRetried => "reply_retried",
             Self::ReplyDropped => "reply_dropped",
             Self::MessageRetried => "message_retried",

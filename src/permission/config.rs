@@ -14,6 +14,8 @@ use crate::config::platform_name;
 pub struct Permissions {
     /// The global owners: platform and the id of the user there.
     pub owners: Vec<(String, String)>,
+    /// Strangers are not heard in private before an owner of the gateway has let them in.
+    pub pairing: bool,
     /// The platform's own roles count: a group's creator is owner there, its administrators are admins.
     pub platform_roles: bool,
     /// The role of whoever has no other.
@@ -28,6 +30,7 @@ impl Default for Permissions {
     fn default() -> Self {
         Self {
             owners: Vec::new(),
+            pairing: false,
             platform_roles: true,
             default_role: BuiltIn::Member.name().to_owned(),
             roles: Roles::default(),
@@ -62,6 +65,7 @@ impl Permissions {
                 owners.extend(owner(&id).map(|id| (platform.to_owned(), id)));
             }
         }
+        let pairing = fields.bool("pairing", default.pairing);
         let platform_roles = fields.bool("platform_roles", default.platform_roles);
         let roles = read_roles(&mut fields);
         let default_role = fields.text("default_role", &default.default_role);
@@ -72,6 +76,7 @@ impl Permissions {
         fields.finish();
         Self {
             owners,
+            pairing,
             platform_roles,
             default_role,
             roles,

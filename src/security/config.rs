@@ -294,9 +294,6 @@ fn file_patterns(list: &Setting<'_>) -> Vec<String> {
         .into_iter()
         .map(|(_, pattern)| pattern)
         .collect();
-    if !list.describes() && read != Leakage::default().blocked_file_patterns {
-        list.warn("has no effect yet: this version has no tools that open files");
-    }
     if let Err(fault) = PathGuard::new(&read) {
         list.invalid(format!("the patterns cannot be used: {fault}"), None);
     }

@@ -10,7 +10,7 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use regex::{RegexSet, RegexSetBuilder};
+use regex::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 
 /// Most bytes that all patterns together may take.
 const BYTES: usize = 4 << 20;
@@ -111,6 +111,18 @@ fn lexical(path: &Path) -> PathBuf {
         }
     }
     out
+}
+
+/// A pattern as it is written for the guard, for looking for files.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn glob(pattern: &str) -> Result<Regex, String> {
+    RegexBuilder::new(&expression(pattern))
+        .case_insensitive(true)
+        .size_limit(BYTES)
+        .build()
+        .map_err(|error| error.to_string())
 }
 
 /// A pattern as a regular expression over the whole path.

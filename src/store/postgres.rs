@@ -5,6 +5,7 @@
 
 mod audit;
 mod connect;
+mod deferred;
 mod erase;
 mod error;
 mod fate;
@@ -22,6 +23,7 @@ mod read;
 mod session;
 mod size;
 mod statement;
+mod step;
 mod sweep;
 mod tenure;
 mod thread;
@@ -48,7 +50,7 @@ use self::{
     thread::{Job, Thread},
 };
 use super::{
-    AuditFilter, AuditPage, FailedMessage, Fate, Held, History, HistoryScope, MediaQuestion,
+    AuditFilter, AuditPage, Due, FailedMessage, Fate, Held, History, HistoryScope, MediaQuestion,
     MediaRow, Page, PendingReply, Place, ReplyFilter, Shown, ShownThread, Store, StoreError,
     StoredReply, Waiting, WaitingFilter, Wanted, Write, sqlite::outcome::settle,
 };
@@ -259,12 +261,43 @@ impl Store for PostgresStore {
         Ok(found)
     }
 
+    async fn deferred(&self, limit: usize) -> Result<Vec<Due>, StoreError> {
+        let leases = self.tenure.adopted();
+        self.readers
+            .ask(async {
+                deferred::due(&mut *self.readers.get().await?, leases.as_deref(), limit).await
+            })
+            .await
+    }
+
     async fn conversation(&self, id: i64) -> Result<Option<ConversationKey>, StoreError> {
         let key = self
             .readers
             .ask(async { question::conversation(&mut *self.readers.get().await?, id).await })
             .await?;
         Ok(key.as_deref().and_then(ConversationKey::decode))
+    }
+
+    async fn conversations(
+        &self,
+        after: i64,
+        limit: usize,
+    ) -> Result<Vec<(i64, ConversationKey)>, StoreError> {
+        let rows = self
+            .readers
+            .ask(async {
+                question::conversations(&mut *self.readers.get().await?, after, limit).await
+            })
+            .await?;
+        Ok(super::row::conversations(rows))
+    }
+
+    async fn conversation_number(&self, key: &ConversationKey) -> Result<Option<i64>, StoreError> {
+        self.readers
+            .ask(async {
+                question::conversation_number(&mut *self.readers.get().await?, key).await
+            })
+            .await
     }
 
     async fn person(&self, id: i64) -> Result<Option<UserKey>, StoreError> {
@@ -287,6 +320,12 @@ impl Store for PostgresStore {
                 let mut reader = self.readers.get().await?;
                 question::history(&mut reader, scope, limit, ambient, since).await
             })
+            .await
+    }
+
+    async fn steps(&self, turn: i64) -> Result<Vec<String>, StoreError> {
+        self.readers
+            .ask(async { question::steps(&mut *self.readers.get().await?, turn).await })
             .await
     }
 

@@ -10,7 +10,7 @@ use weirgate_sdk::{
     Timestamp, UserKey,
 };
 
-use super::{Audit, Forget, Pending, Place};
+use super::{Audit, Deferred, Forget, Pending, Place};
 
 /// The body of a waiting message: compact JSON with short keys, because it stays in memory while the
 /// message waits. Absent keys are defaults. A new key is optional; a key never changes its meaning.
@@ -334,8 +334,22 @@ pub enum Effect {
     Forget(Forget),
     /// Something waits for an answer from now on.
     Ask(Box<Pending>),
+    /// Something is to be done later.
+    Defer(Deferred),
+    /// What was put off under this subject is not to be done any more.
+    Withdraw {
+        /// The conversation's number.
+        conversation: i64,
+        /// The subject.
+        subject: Cow<'static, str>,
+    },
     /// A record for the audit log.
     Audit(Audit),
+    /// The steps that were kept of a turn are not needed any more.
+    StepsDone {
+        /// The turn.
+        turn: i64,
+    },
     /// What is personal in the audit log's records of a conversation until now goes, and a record says so.
     EraseAudit {
         /// The conversation's number.

@@ -6,7 +6,7 @@
 use weirgate_sdk::ConversationKey;
 
 use super::{
-    Answerer, FailedMessage, Fate, History, Page, Pending, PendingReply, Shown, ShownThread,
+    Answerer, Due, FailedMessage, Fate, History, Page, Pending, PendingReply, Shown, ShownThread,
     StoredPending, StoredReply, Waiting,
     audit::{Head, StoredAudit},
     sqlite::code,
@@ -266,6 +266,26 @@ pub fn failed(row: FailedRow) -> FailedMessage {
         attempts: small(attempts),
         body: body.into_boxed_str(),
     }
+}
+
+/// Of what was put off: id, conversation, turn, due, body.
+pub type DueRow = (i64, i64, i64, i64, String);
+
+/// Something that was put off.
+pub fn due((id, conversation, turn, due_at, body): DueRow) -> Due {
+    Due {
+        id,
+        conversation,
+        turn,
+        due_at,
+        body,
+    }
+}
+
+/// Conversations by number; a key that cannot be read is left out.
+pub fn conversations(rows: Vec<(i64, String)>) -> Vec<(i64, ConversationKey)> {
+    let read = |(id, key): (i64, String)| Some((id, ConversationKey::decode(&key)?));
+    rows.into_iter().filter_map(read).collect()
 }
 
 /// The newest record of the audit log: number, hash.

@@ -6,6 +6,7 @@
 mod audit;
 pub(super) mod code;
 pub mod copy;
+mod deferred;
 mod effect;
 mod erase;
 pub(super) mod export;
@@ -16,9 +17,9 @@ mod listing;
 mod media;
 mod migrate;
 mod names;
+mod open;
 pub(super) mod operate;
 pub(super) mod operation;
-mod options;
 pub(super) mod outcome;
 mod pending;
 mod question;
@@ -40,7 +41,7 @@ use weirgate_sdk::{AccountName, ConversationKey, Cursor, Platform, ThreadId, Use
 
 pub use super::config::{Durability, Retention};
 pub use folder::OpenError;
-pub use options::Options;
+pub use open::Options;
 
 use self::{
     outcome::settle,
@@ -49,7 +50,7 @@ use self::{
     writer::{Shared, Writer},
 };
 use super::{
-    AuditFilter, AuditPage, FailedMessage, Fate, Held, History, HistoryScope, LastStop,
+    AuditFilter, AuditPage, Due, FailedMessage, Fate, Held, History, HistoryScope, LastStop,
     MediaQuestion, MediaRow, Page, PendingReply, Place, ReplyFilter, Shown, ShownThread, Store,
     StoreError, StoredReply, Taken, Waiting, WaitingFilter, Wanted, Write,
 };
@@ -81,59 +82,6 @@ enum Way {
 }
 
 impl SqliteStore {
-    /// Opens the store with a writing thread. Must be called on a runtime.
-    ///
-    /// # Errors
-    /// The data folder cannot be used, or the database is not ours to open; see [`OpenError`].
-    pub async fn open(options: Options) -> Result<Arc<Self>, OpenError> {
-        let lock = folder::prepare(&options.path)?;
-        migrate::migrate(&options.path).await?;
-        let readers = Readers::pool(&options.path, options.readers);
-        Self::start(&options, lock, readers, |writer, shared| {
-            Thread::start(writer, shared).map(Way::Thread)
-        })
-    }
-
-    /// Opens the store without a thread: operations and questions are done on the caller's thread, before
-    /// the call returns, so that under virtual time none passes meanwhile. Nothing is removed by itself;
-    /// see [`SqliteStore::sweep`].
-    ///
-    /// # Errors
-    /// As [`SqliteStore::open`].
-    pub fn open_inline(options: Options) -> Result<Arc<Self>, OpenError> {
-        let lock = folder::prepare(&options.path)?;
-        read::wait_here(migrate::migrate(&options.path))?;
-        let readers = Readers::inline(&options.path)
-            .map_err(|error| OpenError::database(&options.path, &error))?;
-        Self::start(&options, lock, readers, |writer, _| {
-            Ok(Way::Inline(Box::new(Mutex::new(Some(writer)))))
-        })
-    }
-
-    fn start(
-        options: &Options,
-        lock: std::fs::File,
-        readers: Readers,
-        way: impl FnOnce(Writer, Arc<Shared>) -> std::io::Result<Way>,
-    ) -> Result<Arc<Self>, OpenError> {
-        let failed = |error: &dyn std::fmt::Display| OpenError::database(&options.path, error);
-        let shared = Arc::new(Shared::default());
-        let writer =
-            Writer::open(options, Arc::clone(&shared), lock).map_err(|error| failed(&error))?;
-        let secret = writer.secret().map_err(|error| failed(&error))?;
-        let process = writer.process();
-        let way = way(writer, Arc::clone(&shared)).map_err(|error| failed(&error))?;
-        Ok(Arc::new(Self {
-            way,
-            readers,
-            shared,
-            now: options.now,
-            process,
-            secret,
-            held: Mutex::default(),
-        }))
-    }
-
     /// Removes now what retention allows, as idle time would do bit by bit.
     ///
     /// # Errors
@@ -315,12 +263,40 @@ impl Store for SqliteStore {
         Ok(found)
     }
 
+    async fn deferred(&self, limit: usize) -> Result<Vec<Due>, StoreError> {
+        self.readers
+            .ask(async { deferred::due(&mut *self.readers.get().await?, limit).await })
+            .await
+    }
+
     async fn conversation(&self, id: i64) -> Result<Option<ConversationKey>, StoreError> {
         let key = self
             .readers
             .ask(async { question::conversation(&mut *self.readers.get().await?, id).await })
             .await?;
         Ok(key.as_deref().and_then(ConversationKey::decode))
+    }
+
+    async fn conversations(
+        &self,
+        after: i64,
+        limit: usize,
+    ) -> Result<Vec<(i64, ConversationKey)>, StoreError> {
+        let rows = self
+            .readers
+            .ask(async {
+                question::conversations(&mut *self.readers.get().await?, after, limit).await
+            })
+            .await?;
+        Ok(super::row::conversations(rows))
+    }
+
+    async fn conversation_number(&self, key: &ConversationKey) -> Result<Option<i64>, StoreError> {
+        self.readers
+            .ask(async {
+                question::conversation_number(&mut *self.readers.get().await?, key).await
+            })
+            .await
     }
 
     async fn person(&self, id: i64) -> Result<Option<UserKey>, StoreError> {
@@ -343,6 +319,12 @@ impl Store for SqliteStore {
                 let mut reader = self.readers.get().await?;
                 question::history(&mut reader, scope, limit, ambient, since).await
             })
+            .await
+    }
+
+    async fn steps(&self, turn: i64) -> Result<Vec<String>, StoreError> {
+        self.readers
+            .ask(async { question::steps(&mut *self.readers.get().await?, turn).await })
             .await
     }
 

@@ -16,7 +16,7 @@ pub use queues::Queue;
 pub use record::{
     SendTimer, accepted, adapter_state, event, first_token, journal_commit, journal_failed,
     lease_taken, leases_held, media_bytes, media_file, model_request, queue_bytes, queue_depth,
-    rate_interval, redacted, resent, send_timer, sent, tokens, turn_ended, turn_seconds,
+    rate_interval, redacted, resent, send_timer, sent, tokens, tool_call, turn_ended, turn_seconds,
     turns_in_flight,
 };
 use registry::Registry;

@@ -87,7 +87,7 @@ fn what_is_wrong_is_wrong_for_both() {
     let validator = Validator::new();
     for text in [
         "nonsense: 1\n",
-        "tools: {}\n",
+        "memory: {}\n",
         "input_buffer: {max_queue_sise: 3}\n",
         "input_buffer: [1]\n",
         "flow_control: {turn_timeout: soon}\n",
@@ -98,7 +98,7 @@ fn what_is_wrong_is_wrong_for_both() {
         "permissions: {owners: {qq: [1.5]}}\n",
         "permissions: {platform_roles: 1}\n",
         "providers: {p: {base_url: \"http://a\"}}\nmodels: {chat: [p/m]}\n",
-        "providers: {p: {kind: anthropic}}\nmodels: {chat: [p/m]}\n",
+        "providers: {p: {kind: gemini}}\nmodels: {chat: [p/m]}\n",
         "models: {chat: p/m}\n",
         "platforms: {qq: {accounts: {main: {reply: shout}}}}\n",
         "platforms: {qq: {accounts: {main: {limits: {per_hour: 1}}}}}\n",

@@ -3,6 +3,7 @@
 //! Without chromedriver on this machine nothing here is tested, and the long run says so. Pictures of what was seen
 //! lie in the folder `browser` beside what cargo builds.
 
+mod access;
 mod embedded;
 mod page;
 mod rough;

@@ -2,7 +2,9 @@
 
 mod config;
 mod consent;
+mod limits;
 mod moderate;
+mod oversight;
 mod rights;
 mod stop;
 mod why;

@@ -5,6 +5,8 @@ mod failpoints;
 mod kills;
 mod rounds;
 mod stops;
+#[cfg(feature = "failpoints")]
+mod tools;
 
 /// Numbers that look random and are the same for the same seed.
 struct Random(u64);

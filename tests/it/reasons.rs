@@ -15,7 +15,7 @@ use std::{
 use weirgate::reason::Reason;
 
 /// Each code with a file of tests that names it.
-const SEEN: [(&str, &str); 71] = [
+const SEEN: [(&str, &str); 84] = [
     ("duplicate", "tests/it/reasons/events.rs"),
     ("own_message", "tests/it/reasons/events.rs"),
     ("other_bot", "tests/it/simulation/changes.rs"),
@@ -23,6 +23,7 @@ const SEEN: [(&str, &str); 71] = [
     ("empty_message", "tests/it/reasons/events.rs"),
     ("unsupported_event", "tests/it/reasons/events.rs"),
     ("malformed_event", "tests/it/reasons/events.rs"),
+    ("account_limit", "tests/it/reasons/events.rs"),
     ("too_large", "tests/it/inbound_rules/changes.rs"),
     ("queue_full_dropped_oldest", "tests/it/commands/why.rs"),
     ("queue_full_refused", "tests/it/inbound_rules/overflow.rs"),
@@ -47,6 +48,15 @@ const SEEN: [(&str, &str); 71] = [
     ("answer_truncated", "tests/it/turns/failures.rs"),
     ("answer_refused", "tests/it/turns/failures.rs"),
     ("answer_empty", "tests/it/turns/failures.rs"),
+    ("tool_refused", "tests/it/turns/tools.rs"),
+    ("tool_failed", "tests/it/turns/tools.rs"),
+    ("tool_timeout", "tests/it/turns/tools.rs"),
+    ("tool_retried", "tests/it/turns/tools.rs"),
+    ("tool_limit", "tests/it/turns/tools.rs"),
+    ("tool_loop", "tests/it/turns/tools.rs"),
+    ("tool_result_cut", "tests/it/turns/tools.rs"),
+    ("tool_unsure", "tests/it/durable/tools.rs"),
+    ("tool_calls_broken", "tests/it/turns/tools.rs"),
     ("context_cut", "tests/it/turns/context.rs"),
     ("quarantined", "tests/it/reasons/turns.rs"),
     ("permission_denied", "tests/it/commands/why.rs"),
@@ -57,6 +67,9 @@ const SEEN: [(&str, &str); 71] = [
     ("media_failed", "tests/it/telegram/media.rs"),
     ("commands_off", "tests/it/commands/rights.rs"),
     ("too_many", "tests/it/commands/rights.rs"),
+    ("token_budget", "tests/it/commands/limits.rs"),
+    ("bot_loop", "tests/it/commands/limits.rs"),
+    ("not_paired", "tests/it/commands/limits.rs"),
     ("moderation_failed", "tests/it/commands/moderate.rs"),
     ("moderation_unknown", "tests/it/commands/moderate.rs"),
     ("pending_closed", "tests/it/telegram/buttons.rs"),

@@ -2,7 +2,9 @@
 
 mod context;
 mod failures;
+mod page;
 mod streams;
+mod tools;
 
 use serde_json::Value;
 use weirgate_testkit::model::RecordedRequest;

@@ -2,7 +2,9 @@
 
 mod doors;
 mod files;
+mod plain;
 mod resume;
+mod tester;
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 

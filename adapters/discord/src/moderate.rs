@@ -1,8 +1,8 @@
 //! Moderation of servers.
 //!
 //! Owns the checks before an action, the calls, and what each refusal means. The platform says the same of a right that
-//! is missing and of a member who stands too high, so both are looked at before. It has no ban for a time: whoever is to
-//! be kept out for one is kept quiet instead.
+//! is missing and of a member who stands too high, so both are looked at before. Its bans have
+//! no end: the gateway ends one that is for a time.
 
 use std::time::{Duration, Instant};
 
@@ -50,7 +50,7 @@ impl Moderates for Discord {
                 done(shared, call, None).await?;
                 Ok(())
             }
-            Action::Ban { user, time: None } => {
+            Action::Ban { user, .. } => {
                 // Also somebody who went, or never came.
                 let user = here.may(user, Permissions::BAN_MEMBERS, false).await?;
                 let call = Call::Ban(Verb::Put, here.id, user);
@@ -66,7 +66,7 @@ impl Moderates for Discord {
                     done => done.map(|_| ()).map_err(Into::into),
                 }
             }
-            Action::Mute { user, time } | Action::Ban { user, time } => {
+            Action::Mute { user, time } => {
                 let most = LONGEST_MUTE;
                 let time = time.filter(|time| *time <= most);
                 let time = time.ok_or(ModerationError::TooLong { most })?;
@@ -75,6 +75,10 @@ impl Moderates for Discord {
             Action::Unmute { user } => here.quiet(user, None).await,
             Action::Delete { .. } => Err(ModerationError::NotSupported),
         }
+    }
+
+    fn ends(&self, action: &Action) -> bool {
+        !matches!(action, Action::Ban { time: Some(_), .. })
     }
 
     async fn is_done(
@@ -87,10 +91,7 @@ impl Moderates for Discord {
         };
         let here = Here::find(self.shared(), conversation).await?;
         let user = wire(user)?;
-        if matches!(
-            action,
-            Action::Ban { time: None, .. } | Action::Unban { .. }
-        ) {
+        if matches!(action, Action::Ban { .. } | Action::Unban { .. }) {
             let is_banned = match here.ask(Call::Ban(Verb::Get, here.id, user)).await {
                 Ok(_) => true,
                 Err(Failed::Refused(refusal)) if refusal.code == 10_026 => false,

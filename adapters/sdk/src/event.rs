@@ -73,6 +73,8 @@ pub enum Event {
     },
     /// The bot's own message came back.
     OwnMessage,
+    /// A message that the adapter refused, and said so, because its sender is over a limit that the account itself has.
+    OverLimit,
     /// An event that is not as the platform describes it, so that nobody can say what happened.
     Malformed {
         /// What it seems to be, by the platform's name, or what is wrong; at most 64 characters, and

@@ -151,6 +151,13 @@ pub trait Moderates: Send + Sync {
         action: &Action,
     ) -> Result<(), ModerationError>;
 
+    /// Whether the platform itself ends what is done for a time. If not, the gateway does when the time is over, by the
+    /// opposite action: an adapter then does it without an end.
+    fn ends(&self, action: &Action) -> bool {
+        let _ = action;
+        true
+    }
+
     /// Whether it is done already, to be asked before an action whose outcome is unknown is repeated;
     /// `None` if the platform does not tell.
     ///

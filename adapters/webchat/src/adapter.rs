@@ -25,6 +25,7 @@ use crate::{
     http,
     hub::{Hub, with_session},
     outlet::Cut,
+    quota::{Over, Quotas},
     socket::Link,
     token::{Signer, Visitor},
     upload::Uploads,
@@ -44,6 +45,7 @@ pub struct WebChat {
     pub(crate) models: ChatModels,
     pub(crate) hub: Hub,
     running: Mutex<Option<Running>>,
+    quotas: Mutex<Quotas>,
     sockets: Arc<Semaphore>,
     pub(crate) uploads: Uploads,
 }
@@ -66,6 +68,7 @@ pub fn build(setup: Setup, mut settings: Settings) -> Arc<WebChat> {
         models: setup.models,
         hub: Hub::new(format!("{epoch:032x}").into(), settings.timing.room),
         running: Mutex::new(None),
+        quotas: Mutex::default(),
         sockets: Arc::new(Semaphore::new(settings.max_sockets)),
         uploads: Uploads::default(),
         settings,
@@ -107,6 +110,12 @@ impl WebChat {
             conversation: visitor.id.as_str().into(),
             thread: Some(session.into()),
         }
+    }
+
+    /// Counts a message of a visitor, unless it is over a limit.
+    pub(crate) fn count(&self, visitor: &str) -> Result<(), Over> {
+        let limits = self.settings.visitor_limits;
+        self.quotas.lock().take(visitor, limits, Instant::now())
     }
 
     pub(crate) fn is_running(&self) -> bool {

@@ -23,11 +23,11 @@ use crate::{
     adapter::WebChat,
     files::{File, files, page},
     origin::{check_host, check_origin},
-    socket, upload,
+    rest, socket, upload,
 };
 
 /// Largest frame and message from a client in bytes.
-const MAX_FRAME: usize = 128 * 1024;
+pub(crate) const MAX_FRAME: usize = 128 * 1024;
 /// A socket's buffers in bytes: what is written at once, and what may wait behind a slow connection.
 const WRITE_BUFFER: usize = 16 * 1024;
 const MAX_WRITE_BUFFER: usize = 4 * 1024 * 1024;
@@ -42,7 +42,7 @@ pub(crate) fn router(chat: &Arc<WebChat>, first: bool) -> Router {
     let name = component(chat.account.as_str());
     let page: Arc<File> = Arc::new(page(chat.account.as_str()));
     let show = get(move |headers: HeaderMap| async move { page.answer(&headers) });
-    let (socket, about) = (get(open), get(about).options(preflight));
+    let (socket, about) = (get(open), get(about));
     let mut routes = Router::new()
         .route(&format!("/site/{name}"), show.clone())
         .route(&format!("/ws/{name}"), socket.clone())
@@ -50,7 +50,8 @@ pub(crate) fn router(chat: &Arc<WebChat>, first: bool) -> Router {
         .route(
             &format!("/api/chat/{name}/files"),
             post(upload::take).options(upload_preflight),
-        );
+        )
+        .merge(rest::routes(chat, &format!("/api/chat/{name}")));
     if first {
         routes = routes
             .route("/", show)
@@ -97,7 +98,7 @@ fn put(response: &mut Response, headers: &[(HeaderName, &'static str)]) {
 async fn guard(State(chat): State<Arc<WebChat>>, request: Request, next: Next) -> Response {
     let headers = request.headers();
     let host = single(headers, header::HOST);
-    let origin = origin(headers).map(str::to_owned);
+    let origin = origin_of(headers).map(str::to_owned);
     let allowed = check_origin(
         origin.as_deref(),
         host.unwrap_or_default(),
@@ -150,21 +151,7 @@ async fn about(State(chat): State<Arc<WebChat>>) -> (HeaderMap, Json<Value>) {
     (headers, Json(body))
 }
 
-/// What a browser asks before it lets a page of another origin send headers of its own. The guard adds for whom the
-/// answer is good.
-async fn preflight() -> Response {
-    let mut response = StatusCode::NO_CONTENT.into_response();
-    put(
-        &mut response,
-        &[
-            (header::ACCESS_CONTROL_ALLOW_METHODS, "GET"),
-            (header::ACCESS_CONTROL_MAX_AGE, "600"),
-        ],
-    );
-    response
-}
-
-/// The same for a page that sends a file.
+/// What a browser asks before it lets a page of another origin send a file. The guard adds for whom the answer is good.
 async fn upload_preflight() -> Response {
     let mut response = StatusCode::NO_CONTENT.into_response();
     put(
@@ -216,7 +203,7 @@ async fn open(
 }
 
 /// Where a request comes from, if it says so. A second or unreadable header is as bad as a foreign one.
-fn origin(headers: &HeaderMap) -> Option<&str> {
+pub(crate) fn origin_of(headers: &HeaderMap) -> Option<&str> {
     let named = headers.contains_key(header::ORIGIN);
     named.then(|| single(headers, header::ORIGIN).unwrap_or("null"))
 }
@@ -224,11 +211,11 @@ fn origin(headers: &HeaderMap) -> Option<&str> {
 /// Whether the page that asks is the server's own, or one of these.
 pub(crate) fn may_ask(headers: &HeaderMap, origins: &[String]) -> bool {
     let host = single(headers, header::HOST).unwrap_or_default();
-    check_origin(origin(headers), host, origins).is_ok()
+    check_origin(origin_of(headers), host, origins).is_ok()
 }
 
 /// The value of a header that stands there exactly once.
-fn single(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
+pub(crate) fn single(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
     let mut values = headers.get_all(name).iter();
     let first = values.next()?;
     values
@@ -238,7 +225,7 @@ fn single(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
         .flatten()
 }
 
-fn refuse(reason: &'static str) -> Response {
+pub(crate) fn refuse(reason: &'static str) -> Response {
     (StatusCode::FORBIDDEN, reason).into_response()
 }
 

@@ -51,6 +51,8 @@ pub(crate) enum Request {
 pub(crate) struct Hello {
     /// The token of an earlier welcome.
     pub(crate) token: Option<Secret>,
+    /// Who he is, as the site's own server has signed it.
+    pub(crate) identity: Option<Secret>,
     /// The last frame that the client has seen.
     pub(crate) resume: Option<Resume>,
     /// The language of errors.
@@ -113,7 +115,7 @@ fn read_line(line: &str, max_message: usize, message: &mut Option<String>) -> Re
     let session = match fields.get("sessionId") {
         None | Some(Value::Null) => None,
         Some(Value::String(label)) if label == "default" => None,
-        Some(Value::String(label)) if is_id(label, "_-") => Some(label.clone()),
+        Some(Value::String(label)) if is_session(label) => Some(label.clone()),
         Some(_) => return Err(Code::BadSessionId),
     };
     let kind = fields
@@ -167,6 +169,11 @@ fn hello(fields: &Map<String, Value>) -> Hello {
     });
     Hello {
         token: fields.get("token").and_then(Value::as_str).map(Secret::new),
+        // Of another type it is none that is good, so that nobody is taken for a stranger by mistake.
+        identity: match fields.get("identity") {
+            None | Some(Value::Null) => None,
+            Some(identity) => Some(Secret::new(identity.as_str().unwrap_or_default())),
+        },
         resume,
         language: fields.get("language").map(Language::of).unwrap_or_default(),
     }

@@ -12,11 +12,14 @@ mod format;
 mod history;
 mod http;
 mod hub;
+mod identity;
 mod incoming;
 mod origin;
 mod outgoing;
 mod outlet;
 mod preview;
+mod quota;
+mod rest;
 mod room;
 mod session;
 mod settings;
@@ -28,6 +31,8 @@ mod upload;
 
 pub use adapter::{WebChat, build};
 pub use format::Html;
+pub use quota::Limits;
+pub use rest::openapi;
 pub use settings::{Settings, Timing};
 
 /// The platform's name in agent.yaml and in every key.

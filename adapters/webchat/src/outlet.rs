@@ -95,6 +95,11 @@ impl Cut {
         code: 4000,
         reason: "no answer to pings",
     };
+    /// The visitor did not show a good identity. Do not reconnect without another one.
+    pub(crate) const NOT_SIGNED_IN: Self = Self {
+        code: 4003,
+        reason: "not signed in",
+    };
     /// The visitor opened more sockets than allowed. Do not reconnect by yourself.
     pub(crate) const REPLACED: Self = Self {
         code: 4001,

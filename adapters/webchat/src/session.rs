@@ -5,6 +5,7 @@
 
 mod awaited;
 mod greet;
+pub(crate) mod once;
 mod talk;
 
 use std::{
@@ -246,6 +247,11 @@ impl Session {
             Code::UnknownType | Code::UnknownAct | Code::NotAvailable => Event::Other { name },
             _ => Event::Malformed { name },
         };
+        self.report(event).await;
+    }
+
+    /// Tells the gateway of something that is no message, which it counts.
+    async fn report(&self, event: Event) {
         let batch = Batch {
             platform: PLATFORM.into(),
             account: self.chat.account.clone(),

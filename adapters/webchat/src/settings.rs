@@ -4,9 +4,15 @@
 
 use std::time::Duration;
 
-use weirgate_sdk::{Rates, settings::Fields};
+use weirgate_sdk::{
+    Rates,
+    settings::{Fields, Secret},
+};
 
-use crate::origin::{normal_origin, served_host};
+use crate::{
+    origin::{normal_origin, served_host},
+    quota::Limits,
+};
 
 /// Longest texts in characters, and the most suggested questions.
 const MAX_TITLE: usize = 100;
@@ -39,6 +45,12 @@ pub struct Settings {
     pub max_sockets: usize,
     /// Most open sockets of one visitor; a further one closes his oldest.
     pub max_sockets_per_visitor: usize,
+    /// What the site's own server signs the identity of its visitors with.
+    pub identity_secret: Option<Secret>,
+    /// Nobody is let in without such an identity.
+    pub identity_required: bool,
+    /// How much a visitor may say.
+    pub visitor_limits: Limits,
     /// How fast answers go out; 0 is no limit, and none is needed here.
     pub rates: Rates,
     /// Fixed times, not in agent.yaml.
@@ -82,6 +94,9 @@ impl Default for Settings {
             files: false,
             max_sockets: 1_000,
             max_sockets_per_visitor: 8,
+            identity_secret: None,
+            identity_required: false,
+            visitor_limits: Limits::default(),
             rates: Rates::UNLIMITED,
             timing: Timing::default(),
         }
@@ -138,6 +153,9 @@ impl Settings {
                 base.max_sockets_per_visitor,
                 1..=1_000,
             ),
+            identity_secret: fields.secret("identity_secret"),
+            identity_required: fields.bool("identity_required", base.identity_required),
+            visitor_limits: visitor_limits(fields.section("visitor_limits")),
             rates: rates(fields.section("limits"), base.rates),
             timing: base.timing,
         }
@@ -158,8 +176,26 @@ impl Settings {
         if self.max_sockets_per_visitor > self.max_sockets {
             fields.invalid("max_sockets_per_visitor", "more than max_sockets", None);
         }
+        let has_secret = fields.has("identity_secret") || fields.has("identity_secret_file");
+        if self.identity_required && !has_secret {
+            fields.invalid(
+                "identity_required",
+                "nobody could come in without identity_secret",
+                None,
+            );
+        }
         self
     }
+}
+
+/// `visitor_limits`: messages of one visitor.
+fn visitor_limits(mut fields: Fields) -> Limits {
+    let limits = Limits {
+        minute: fields.u32("minute", 0, 0..=10_000),
+        day: fields.u32("day", 0, 0..=1_000_000),
+    };
+    fields.finish();
+    limits
 }
 
 /// The beginning of a text, in characters.

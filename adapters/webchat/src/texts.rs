@@ -70,9 +70,50 @@ pub(crate) enum Code {
     HistoryUnavailable,
     /// The visitor opened more sockets than allowed; this is his oldest.
     TooManySockets,
+    /// The visitor said too much in a minute.
+    TooFast,
+    /// The visitor said too much in a day.
+    TooManyToday,
+    /// The signed identity is not good.
+    BadIdentity,
+    /// The site lets nobody in without a signed identity.
+    IdentityRequired,
+    /// A request over HTTP shows no visitor.
+    NoVisitor,
 }
 
 impl Code {
+    const ALL: [Self; 23] = [
+        Self::BadFrame,
+        Self::UnknownType,
+        Self::UnknownAct,
+        Self::NotAvailable,
+        Self::HelloFirst,
+        Self::MissingMessageId,
+        Self::BadMessageId,
+        Self::BadSessionId,
+        Self::TooManySessions,
+        Self::Empty,
+        Self::TooLong,
+        Self::TooManyLines,
+        Self::StoreUnavailable,
+        Self::Stopping,
+        Self::Refused,
+        Self::Ignored,
+        Self::HistoryUnavailable,
+        Self::TooManySockets,
+        Self::TooFast,
+        Self::TooManyToday,
+        Self::BadIdentity,
+        Self::IdentityRequired,
+        Self::NoVisitor,
+    ];
+
+    /// The code of a name in the protocol.
+    pub(crate) fn of(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|code| code.name() == name)
+    }
+
     /// The name in the protocol.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -95,6 +136,11 @@ impl Code {
             Self::Ignored => "ignored",
             Self::HistoryUnavailable => "history_unavailable",
             Self::TooManySockets => "too_many_sockets",
+            Self::TooFast => "too_fast",
+            Self::TooManyToday => "too_many_today",
+            Self::BadIdentity => "bad_identity",
+            Self::IdentityRequired => "identity_required",
+            Self::NoVisitor => "no_visitor",
         }
     }
 
@@ -127,6 +173,11 @@ impl Code {
             Self::Ignored => "The message was not taken up.",
             Self::HistoryUnavailable => "Earlier messages cannot be read now.",
             Self::TooManySockets => "The chat is open in too many windows; this one was closed.",
+            Self::TooFast => "Too many messages. Please wait a minute.",
+            Self::TooManyToday => "You have reached today's limit. Please come back tomorrow.",
+            Self::BadIdentity => "Your sign-in is no longer good. Please sign in again.",
+            Self::IdentityRequired => "Please sign in to use this chat.",
+            Self::NoVisitor => "Ask for a visitor's token first.",
         }
     }
 
@@ -151,6 +202,11 @@ impl Code {
             Self::Ignored => "消息未被受理。",
             Self::HistoryUnavailable => "暂时无法读取历史消息。",
             Self::TooManySockets => "聊天窗口开得太多，此窗口已断开。",
+            Self::TooFast => "消息太多，请稍等一分钟。",
+            Self::TooManyToday => "今天的消息数已达上限，请明天再来。",
+            Self::BadIdentity => "登录已失效，请重新登录。",
+            Self::IdentityRequired => "请登录后使用此聊天。",
+            Self::NoVisitor => "请先获取访客令牌。",
         }
     }
 }

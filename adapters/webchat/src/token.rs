@@ -69,12 +69,17 @@ fn visitor(random: &[u8; RANDOM]) -> Visitor {
     let mut hash = Sha256::new();
     hash.update(b"webchat visitor id 1\n");
     hash.update(random);
+    Visitor { id: id(hash) }
+}
+
+/// A visitor's id of what he is known by: 32 hexadecimal digits.
+pub(crate) fn id(hash: Sha256) -> String {
     let mut id = String::with_capacity(2 * RANDOM);
     for byte in hash.finalize().iter().take(RANDOM) {
         // Writing into a string cannot fail.
         let _ = write!(id, "{byte:02x}");
     }
-    Visitor { id }
+    id
 }
 
 #[cfg(test)]

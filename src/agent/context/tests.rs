@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::agent::model::ToolCall;
 
 fn row(role: store::Role, text: &str) -> History {
     let content = match role {
@@ -22,6 +23,7 @@ fn built(history: &[History], newest: &str, tokens: usize, keep_recent: usize) -
         system: "be kind",
         history,
         newest: newest.into(),
+        steps: &[],
         pictures: Vec::new(),
     };
     build(
@@ -86,7 +88,87 @@ fn names_cannot_pose_as_structure() {
     );
 }
 
+fn step(id: &str, results: &[Option<&str>]) -> Step {
+    let call = |n: usize| ToolCall {
+        id: format!("{id}{n}"),
+        name: "f".into(),
+        arguments: "{}".into(),
+    };
+    Step {
+        text: String::new(),
+        reasoning: None,
+        calls: (0..results.len()).map(call).collect(),
+        results: results.iter().map(|text| text.map(str::to_owned)).collect(),
+    }
+}
+
+#[test]
+fn results_of_this_turn_are_shortened_before_the_turn_goes_over_its_budget() {
+    let long = "word ".repeat(400);
+    let steps = [step("a", &[Some(&long)]), step("b", &[Some(&long)])];
+    let material = Material {
+        system: "be kind",
+        history: &[],
+        newest: "next".into(),
+        pictures: Vec::new(),
+        steps: &steps,
+    };
+    let budget = Budget {
+        tokens: 700,
+        keep_recent: 5,
+    };
+    let built = build(material, budget);
+    assert!(built.results_cut);
+    assert!(
+        built.messages[3].text.ends_with(CUT_MARK),
+        "the older one gives way"
+    );
+    assert_eq!(built.messages[5].text, long);
+}
+
+/// Every result follows its call, every call has its results, and a person speaks first.
+fn paired(messages: &[Message]) -> bool {
+    let mut open: Vec<&str> = Vec::new();
+    for message in messages {
+        match message.role {
+            Role::Tool => {
+                let id = message.answers.as_deref().unwrap_or_default();
+                if open.is_empty() || open.remove(0) != id {
+                    return false;
+                }
+            }
+            _ if !open.is_empty() => return false,
+            _ => open = message.calls.iter().map(|call| call.id.as_str()).collect(),
+        }
+    }
+    let first = messages.iter().find(|message| message.role != Role::System);
+    open.is_empty() && first.is_none_or(|first| first.role == Role::User)
+}
+
 proptest! {
+    #[test]
+    fn calls_and_results_stay_together_whatever_is_cut(
+        kinds in prop::collection::vec(0..4_usize, 0..16),
+        tokens in 0_usize..300,
+        keep in 0_usize..10,
+    ) {
+        let history: Vec<History> = kinds
+            .iter()
+            .enumerate()
+            .map(|(at, kind)| match kind {
+                0 => row(store::Role::User, "question"),
+                1 => row(store::Role::Assistant, "answer"),
+                kind => {
+                    let results = [Some("one"), None].repeat(*kind - 1);
+                    let content = Content::step(&step(&format!("s{at}-"), &results));
+                    History { role: store::Role::Assistant, turn: 1, at: 0, parts: content.encode() }
+                }
+            })
+            .collect();
+        let built = built(&history, "next", tokens, keep);
+        prop_assert!(paired(&built.messages), "{:?}", built.messages);
+    }
+
     #[test]
     fn system_and_newest_survive_any_budget(
         texts in prop::collection::vec(".{0,80}", 0..12),

@@ -16,7 +16,10 @@ use crate::telemetry::{
     traces::{self, EndedRequest},
 };
 
-use super::{ChatRequest, Delta, ErrorClass, FinishReason, Model, ModelError, Recovery, Usage};
+use super::{
+    ChatRequest, Delta, ErrorClass, FinishReason, Model, ModelError, Recovery, ToolCall, Usage,
+    calls::Broken,
+};
 
 /// The limiter of the providers' request rates.
 #[async_trait]
@@ -52,6 +55,10 @@ pub trait Listener: Send {
 pub enum Outcome {
     /// There are words to show. `finish` tells whether they were cut off.
     Answer,
+    /// It wants tools to be called; there may be words as well.
+    Calls,
+    /// It wanted tools to be called, but what it said of them cannot be used.
+    BrokenCalls(Broken),
     /// The limit of tokens was reached before the first word, as a rule inside the reasoning.
     Truncated,
     /// The provider's filter stopped the answer before the first word.
@@ -68,6 +75,8 @@ pub struct Completion {
     /// Hidden reasoning word for word: `Some("")` when the field came empty, `None` when it never
     /// came.
     pub reasoning: Option<String>,
+    /// The tools that it wants to be called, in order.
+    pub calls: Vec<ToolCall>,
     /// Why the model stopped.
     pub finish: FinishReason,
     /// What the last request cost, when the provider said so.
@@ -305,6 +314,7 @@ impl Run<'_> {
         let mut first = true;
         let mut text = String::new();
         let mut reasoning: Option<String> = None;
+        let mut calls = Ok(Vec::new());
         let mut usage = None;
         let mut finish = None;
         while let Some(delta) = stream.next().await {
@@ -322,6 +332,7 @@ impl Run<'_> {
                     }
                     reasoning.get_or_insert_default().push_str(&more);
                 }
+                Delta::Calls(called) => calls = called,
                 Delta::Usage(counted) => usage = Some(counted),
                 Delta::Finish(reason) => finish = Some(reason),
             }
@@ -332,12 +343,17 @@ impl Run<'_> {
                 "the answer ended early",
             ));
         };
-        let outcome = outcome(&text, &finish);
+        let outcome = match &calls {
+            Err(broken) => Outcome::BrokenCalls(*broken),
+            Ok(calls) if !calls.is_empty() => Outcome::Calls,
+            Ok(_) => outcome(&text, &finish),
+        };
         let model = model.name().to_owned();
         let attempts = self.attempts;
         Ok(Completion {
             text,
             reasoning,
+            calls: calls.unwrap_or_default(),
             finish,
             usage,
             model,

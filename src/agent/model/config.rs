@@ -15,6 +15,8 @@ pub enum ProviderKind {
     Demo,
     /// The chat completions API that many providers and local servers speak.
     OpenAi,
+    /// The messages API of Anthropic.
+    Anthropic,
 }
 
 /// One entry of `providers`.
@@ -22,7 +24,7 @@ pub enum ProviderKind {
 pub struct Provider {
     /// How it is spoken to.
     pub kind: ProviderKind,
-    /// Where it is, without a slash at the end; always there for [`ProviderKind::OpenAi`].
+    /// Where it is, without a slash at the end; always there but for the demonstration.
     pub base_url: Option<String>,
     /// Its key; local servers need none.
     pub api_key: Option<Secret>,
@@ -91,6 +93,8 @@ pub struct MaxRetries {
     pub api: u32,
     /// It was refused for safety.
     pub security: u32,
+    /// Calls of tools, in a whole turn.
+    pub tool: u32,
     /// Our own fault.
     pub internal: u32,
 }
@@ -122,11 +126,9 @@ impl Provider {
         let kinds = [
             ("demo", ProviderKind::Demo),
             ("openai", ProviderKind::OpenAi),
+            ("anthropic", ProviderKind::Anthropic),
         ];
-        let unavailable = [("anthropic", "anthropic is not available in this version")];
-        let kind = fields
-            .require("kind")
-            .and_then(|kind| kind.choice_or_unavailable(&kinds, &unavailable));
+        let kind = fields.require("kind").and_then(|kind| kind.choice(&kinds));
         let default = Self::new(kind.unwrap_or(ProviderKind::OpenAi));
         let url = fields.get("base_url");
         let read = Self {
@@ -148,10 +150,11 @@ impl Provider {
                 .collect(),
         };
         match kind {
-            Some(ProviderKind::OpenAi) if url.is_none() => fields.missing(
-                "base_url",
-                Some("write where the API is, such as https://api.example.com/v1"),
-            ),
+            Some(ProviderKind::OpenAi | ProviderKind::Anthropic) if url.is_none() => fields
+                .missing(
+                    "base_url",
+                    Some("write where the API is, such as https://api.example.com/v1"),
+                ),
             Some(ProviderKind::Demo) => {
                 for key in ["base_url", "api_key", "api_key_file"] {
                     if fields.has(key) {
@@ -302,6 +305,7 @@ impl Default for MaxRetries {
             network: 3,
             api: 2,
             security: 0,
+            tool: 2,
             internal: 1,
         }
     }
@@ -336,12 +340,9 @@ impl MaxRetries {
             network: count("network", default.network),
             api: count("api", default.api),
             security: count("security", default.security),
+            tool: count("tool", default.tool),
             internal: count("internal", default.internal),
         };
-        fields.absent(
-            "tool",
-            "has no effect yet: there are no tools in this version",
-        );
         fields.finish();
         read
     }

@@ -97,7 +97,7 @@ impl Engine {
     /// Reads the configuration again and puts it in place.
     pub(super) async fn reload(&mut self, cause: Cause) -> Report {
         let overrides = self.parts.overrides.clone();
-        let report = self.apply(overrides).await;
+        let report = Box::pin(self.apply(overrides)).await;
         let quiet = match &report {
             // A file that was touched, or is as wrong as it was, is nothing new.
             Report::Unchanged { restart } => {
@@ -131,7 +131,7 @@ impl Engine {
         let platforms = (self.parts.source.platforms)();
         let overrides = self.parts.overrides.with(key, value, &platforms);
         let overrides = overrides.map_err(Refused::Key)?;
-        let report = self.apply(overrides.clone()).await;
+        let report = Box::pin(self.apply(overrides.clone())).await;
         report.log(Cause::Command);
         match report {
             Report::Refused { problems, .. } => {
@@ -151,7 +151,7 @@ impl Engine {
         if overrides == self.parts.overrides {
             return;
         }
-        let report = self.apply(overrides.clone()).await;
+        let report = Box::pin(self.apply(overrides.clone())).await;
         report.log(Cause::OtherProcess);
         match report {
             Report::Refused { .. } => {}

@@ -7,6 +7,7 @@ use weirgate_sdk::settings::{Problem, Severity};
 
 use super::Cause;
 use crate::{
+    command::configure::Reloaded,
     config::{reload::Change, render_problems},
     security::redact::Redactor,
 };
@@ -50,6 +51,41 @@ impl Report {
             Self::Applied { .. } => "applied",
             Self::Unchanged { .. } => "unchanged",
             Self::Refused { .. } => "refused",
+        }
+    }
+
+    /// The answer for a person, a line each.
+    #[must_use]
+    pub fn to_lines(&self, redactor: &Redactor) -> Reloaded {
+        let text = |text: String| redactor.redact(&text).into_owned();
+        let changes = |changes: &[Change]| {
+            let lines = changes.iter().map(ToString::to_string);
+            lines.map(text).collect()
+        };
+        let problems = |file: &str, problems: &[Problem]| {
+            let lines = render_problems(file, problems);
+            lines.lines().map(|line| text(line.to_owned())).collect()
+        };
+        match self {
+            Self::Applied {
+                changes: changed,
+                restart,
+                warnings,
+                file,
+            } => Reloaded::Applied {
+                changes: changes(changed),
+                restart: changes(restart),
+                warnings: problems(file, warnings),
+            },
+            Self::Unchanged { restart } => Reloaded::Unchanged {
+                restart: changes(restart),
+            },
+            Self::Refused {
+                problems: wrong,
+                file,
+            } => Reloaded::Refused {
+                problems: problems(file, wrong),
+            },
         }
     }
 

@@ -301,7 +301,6 @@ fn the_summary_loads_but_for_the_parts_that_are_not_there() {
     assert_eq!(
         paths(&whole, Severity::Error),
         [
-            "tool_calling",
             // It says [...].
             "security.injection.patterns[0]",
             "security.injection.patterns[0].name",

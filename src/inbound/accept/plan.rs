@@ -43,6 +43,7 @@ impl Shared {
                 tracing::debug!(name, "an event that cannot be read");
                 self.ignore(Reason::MalformedEvent)
             }
+            Event::OverLimit => self.ignore(Reason::AccountLimit),
             Event::OwnMessage => self.ignore(Reason::OwnMessage),
             Event::MemberJoined { .. }
             | Event::MemberLeft { .. }
@@ -80,6 +81,11 @@ impl Shared {
             && self.parts.sent.has(&message.conversation, &replied.message)
         {
             replied.to_bot = Some(true);
+        }
+        if message.chat == ChatKind::Group {
+            let (place, sender) = (&message.conversation, &message.sender);
+            let seen = self.parts.directory.seen();
+            seen.remember(place, &sender.key.id, &sender.name);
         }
         let text = message.own_text();
         let parsed = parse(&text);

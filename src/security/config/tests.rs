@@ -129,10 +129,4 @@ fn patterns_for_answers_are_checked_and_endless_ones_warned_about() {
         told.iter().any(|each| each.contains("not valid")),
         "{told:?}"
     );
-    let (_, told) = read("leakage_prevention: {blocked_file_patterns: [\"**/*.key\"]}");
-    let expected = "security.leakage_prevention.blocked_file_patterns: has no effect yet";
-    assert!(
-        told.iter().any(|each| each.starts_with(expected)),
-        "{told:?}"
-    );
 }

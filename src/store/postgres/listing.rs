@@ -26,7 +26,7 @@ pub async fn replies(
     let rows: Vec<ReplyRow> = sqlx::query_as(
         "SELECT id, conversation, turn, state::bigint, part::bigint, attempts::bigint, reason, due_at,
                 created_at, body
-         FROM outbox WHERE id > $1 AND id <= $2
+         FROM outbox WHERE id > $1 AND id <= $2 AND kind = 0
            AND (($3 AND state IN (0, 1)) OR ($4 AND state IN (3, 4, 5)))
          ORDER BY id LIMIT $5",
     )

@@ -13,7 +13,7 @@ use sqlx::{
 use super::{OpenError, connect::Address};
 
 /// The migrations: version, name, SQL.
-const MIGRATIONS: [(i64, &str, &str); 5] = [
+const MIGRATIONS: [(i64, &str, &str); 6] = [
     (
         1,
         "journal",
@@ -31,13 +31,18 @@ const MIGRATIONS: [(i64, &str, &str); 5] = [
     ),
     (
         4,
-        "audit_chain",
-        include_str!("../../../migrations/postgres/0004_audit_chain.sql"),
+        "audit_and_actions",
+        include_str!("../../../migrations/postgres/0004_audit_and_actions.sql"),
     ),
     (
         5,
         "media",
         include_str!("../../../migrations/postgres/0005_media.sql"),
+    ),
+    (
+        6,
+        "step",
+        include_str!("../../../migrations/postgres/0006_step.sql"),
     ),
 ];
 

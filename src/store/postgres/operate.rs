@@ -118,7 +118,7 @@ async fn retry_reply(
                               (SELECT min(l.id) FROM lease l JOIN inbox i ON i.account = l.account
                                WHERE i.id = coalesce(o.turn, o.id)),
                               (SELECT min(l.id) FROM lease l), 0)
-         WHERE id = $1 AND state IN (3, 4, 5)
+         WHERE id = $1 AND kind = 0 AND state IN (3, 4, 5)
          RETURNING id, conversation, turn, part, doubtful, due_at, created_at, body",
     )
     .bind(id)
@@ -140,7 +140,7 @@ async fn drop_reply(
 ) -> sqlx::Result<Operated> {
     let dropped = sqlx::query(
         "UPDATE outbox SET state = $2
-         WHERE id = $1 AND (state IN (3, 4, 5) OR ($3 AND state IN (0, 1)))",
+         WHERE id = $1 AND kind = 0 AND (state IN (3, 4, 5) OR ($3 AND state IN (0, 1)))",
     )
     .bind(id)
     .bind(code::REPLY_DROPPED)
@@ -154,10 +154,11 @@ async fn drop_reply(
 }
 
 async fn reply_state(connection: &mut PgConnection, id: i64) -> sqlx::Result<Operated> {
-    let state: Option<(i16,)> = sqlx::query_as("SELECT state FROM outbox WHERE id = $1")
-        .bind(id)
-        .fetch_optional(connection)
-        .await?;
+    let state: Option<(i16,)> =
+        sqlx::query_as("SELECT state FROM outbox WHERE id = $1 AND kind = 0")
+            .bind(id)
+            .fetch_optional(connection)
+            .await?;
     let state = state.map(|(state,)| code::answer_name(i64::from(state)));
     Ok(Operated::Refused(state))
 }

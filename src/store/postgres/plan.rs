@@ -13,10 +13,11 @@ use std::{
 
 use weirgate_sdk::{AccountName, ConversationKey, Cursor, Platform, UserKey};
 
-pub use columns::{Begins, Ends, HistoryRows, Inbox, Intents, Receipts, Replies, TurnEnds};
+pub use columns::{Begins, Ends, HistoryRows, Inbox, Intents, Receipts, Replies, Steps, TurnEnds};
 
 use crate::store::{
-    Accept, Accepted, Audit, Effect, End, Finish, Forget, NewReply, Pending, Role, Write,
+    Accept, Accepted, Audit, Effect, End, Finish, Forget, NewReply, Pending, Performed, Receipt,
+    Role, Write,
     sqlite::{
         code,
         operation::{needs_end, needs_turn},
@@ -49,6 +50,7 @@ enum Rank {
     Finish,
     End,
     Amend,
+    Step,
     Intent,
     Receipt,
 }
@@ -70,6 +72,8 @@ pub struct Wave<'a> {
     pub ends: Ends<'a>,
     /// New bodies.
     pub amends: (Vec<i64>, Vec<Cow<'a, str>>),
+    /// Steps of turns.
+    pub steps: Steps<'a>,
     /// Parts that are about to be sent.
     pub intents: Intents,
     /// What became of parts.
@@ -105,10 +109,16 @@ pub struct Plan<'a> {
     pub forgets: Vec<Forget>,
     /// What waits for an answer.
     pub asks: Vec<&'a Pending>,
+    /// What was put off and is not to be done any more: conversations and subjects. It goes first.
+    pub withdrawn: (Vec<i64>, Vec<&'a str>),
+    /// What is to be done later.
+    pub deferred: Replies<'a>,
     /// What happens to the audit log, in order.
     pub audits: Vec<Logged<'a>>,
     /// The last value of each setting.
     pub settings: HashMap<(i64, i64, &'a str), Option<&'a str>>,
+    /// Turns whose steps are not needed any more.
+    pub steps_done: Vec<i64>,
     /// The last cursor of each account.
     pub cursors: HashMap<i64, &'a Cursor>,
     /// The smallest id of a new answer.
@@ -131,7 +141,11 @@ pub fn ids_of_effects(effects: &[Effect]) -> usize {
     let with_id = |effect: &&Effect| {
         !matches!(
             effect,
-            Effect::Set { .. } | Effect::Forget(_) | Effect::Ask(_)
+            Effect::Set { .. }
+                | Effect::Forget(_)
+                | Effect::Ask(_)
+                | Effect::Withdraw { .. }
+                | Effect::StepsDone { .. }
         )
     };
     effects.iter().filter(with_id).count()
@@ -146,6 +160,9 @@ pub fn ids(write: &Write) -> usize {
             finish.history.len() + answers + ids_of_effects(&finish.effects)
         }
         Write::End { notices, .. } => notices.len(),
+        Write::Performed(performed, _) => {
+            performed.notices.len() + ids_of_effects(&performed.effects)
+        }
         Write::Ambient(..) => 1,
         // Counted when it is known what there is to do.
         Write::Operate(..) | Write::Settle(..) => 0,
@@ -153,6 +170,7 @@ pub fn ids(write: &Write) -> usize {
         | Write::Intent { .. }
         | Write::Receipt(..)
         | Write::Amend { .. }
+        | Write::Step { .. }
         | Write::Media(..)
         | Write::Erase(..) => 0,
     }
@@ -238,11 +256,22 @@ impl<'a, 'n> Planner<'a, 'n> {
                 wave.receipts.push(receipt);
                 Some(Outcome::Unit)
             }
+            Write::Performed(performed, _) => Some(Outcome::Ids(self.performed(performed))),
             Write::End { ends, notices, .. } => Some(Outcome::Ids(self.end(ends, notices))),
             Write::Amend { id, body, .. } => {
                 let (ids, bodies) = &mut self.wave([*id], Rank::Amend).amends;
                 ids.push(*id);
                 bodies.push(clean(body));
+                Some(Outcome::Unit)
+            }
+            Write::Step {
+                turn,
+                step,
+                content,
+                ..
+            } => {
+                let steps = &mut self.wave([*turn], Rank::Step).steps;
+                steps.push(*turn, *step, content);
                 Some(Outcome::Unit)
             }
             Write::Ambient(ambient, _) => {
@@ -352,6 +381,19 @@ impl<'a, 'n> Planner<'a, 'n> {
         ids
     }
 
+    fn performed(&mut self, performed: &'a Performed) -> Vec<i64> {
+        let Receipt { id, at, .. } = performed.receipt;
+        let ids: Vec<i64> = performed.notices.iter().map(|_| self.fresh()).collect();
+        self.lower(&ids);
+        let wave = self.wave([id], Rank::Receipt);
+        wave.receipts.push(&performed.receipt);
+        for (notice_id, notice) in ids.iter().zip(&performed.notices) {
+            wave.replies.push(*notice_id, notice, Some(id), at);
+        }
+        self.effects(&performed.effects, at);
+        ids
+    }
+
     fn end(&mut self, ends: &'a [End], notices: &'a [NewReply]) -> Vec<i64> {
         let at = ends.last().map_or(self.now, |end| end.at);
         let ids: Vec<i64> = notices.iter().map(|_| self.fresh()).collect();
@@ -396,6 +438,19 @@ impl<'a, 'n> Planner<'a, 'n> {
                     self.plan.forgets.push(*forget);
                 }
                 Effect::Ask(pending) => self.plan.asks.push(pending),
+                Effect::Defer(deferred) => {
+                    let id = self.fresh();
+                    self.lower(&[id]);
+                    self.plan.deferred.defer(id, deferred, at);
+                }
+                Effect::Withdraw {
+                    conversation,
+                    subject,
+                } => {
+                    let (conversations, subjects) = &mut self.plan.withdrawn;
+                    conversations.push(*conversation);
+                    subjects.push(subject);
+                }
                 Effect::Audit(audit) => {
                     let id = self.fresh();
                     self.plan.audits.push(Logged::Record(id, audit));
@@ -409,6 +464,7 @@ impl<'a, 'n> Planner<'a, 'n> {
                     };
                     self.plan.audits.push(erase);
                 }
+                Effect::StepsDone { turn } => self.plan.steps_done.push(*turn),
             }
         }
     }

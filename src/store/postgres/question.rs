@@ -153,7 +153,7 @@ pub async fn pending_replies(
     let rows: Vec<PendingRow> = sqlx::query_as(
         "SELECT id, conversation, turn, part::bigint, state::bigint, attempts::bigint, process, doubtful,
                 due_at, created_at, body
-         FROM outbox WHERE id > $1 AND id <= $2 AND state IN (0, 1, 3)
+         FROM outbox WHERE id > $1 AND id <= $2 AND kind = 0 AND state IN (0, 1, 3)
            AND ($4::bigint[] IS NULL OR lease = ANY($4))
          ORDER BY id LIMIT $3",
     )
@@ -177,6 +177,31 @@ pub async fn conversation(reader: &mut PgConnection, id: i64) -> sqlx::Result<Op
         .fetch_optional(reader)
         .await?;
     Ok(key.map(|(key,)| key))
+}
+
+/// Conversations with numbers above `after`.
+pub async fn conversations(
+    reader: &mut PgConnection,
+    after: i64,
+    limit: usize,
+) -> sqlx::Result<Vec<(i64, String)>> {
+    sqlx::query_as("SELECT id, key FROM conversation WHERE id > $1 ORDER BY id LIMIT $2")
+        .bind(after)
+        .bind(rows_of(limit))
+        .fetch_all(reader)
+        .await
+}
+
+/// The number of a conversation.
+pub async fn conversation_number(
+    reader: &mut PgConnection,
+    key: &ConversationKey,
+) -> sqlx::Result<Option<i64>> {
+    let number: Option<(i64,)> = sqlx::query_as("SELECT id FROM conversation WHERE key = $1")
+        .bind(key.encode())
+        .fetch_optional(reader)
+        .await?;
+    Ok(number.map(|(number,)| number))
 }
 
 /// The key of a person.
@@ -222,6 +247,14 @@ pub async fn history(
     .fetch_all(reader)
     .await?;
     Ok(rows.into_iter().map(row::history).collect())
+}
+
+/// The steps that are kept of a turn.
+pub async fn steps(reader: &mut PgConnection, turn: i64) -> sqlx::Result<Vec<String>> {
+    sqlx::query_scalar("SELECT content FROM step WHERE turn = $1 ORDER BY step LIMIT 1000")
+        .bind(turn)
+        .fetch_all(reader)
+        .await
 }
 
 /// Settings of a person or a conversation, by key.

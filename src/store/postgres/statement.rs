@@ -8,10 +8,11 @@ use std::collections::HashMap;
 use sqlx::PgConnection;
 
 use super::{
-    audit, erase, pending,
+    audit, deferred, erase, pending,
     plan::{
         Begins, Ends, HistoryRows, Inbox, Intents, Plan, Receipts, Replies, TurnEnds, Wave, clean,
     },
+    step,
 };
 use crate::store::{
     Accepted,
@@ -41,8 +42,11 @@ pub async fn run(
     for asked in plan.asks {
         pending::ask(connection, asked).await?;
     }
+    deferred::withdraw(connection, plan.withdrawn).await?;
+    replies(connection, plan.deferred, process).await?;
     audit::write(connection, plan.audits, process).await?;
     settings(connection, plan.settings).await?;
+    step::remove(connection, plan.steps_done).await?;
     for (account, cursor) in plan.cursors {
         sqlx::query("UPDATE account SET bot = $2, cursor = $3 WHERE id = $1")
             .bind(account)
@@ -67,6 +71,7 @@ async fn run_wave(
     turns(connection, wave.turns, process).await?;
     ended(connection, wave.ends).await?;
     amend(connection, wave.amends).await?;
+    step::keep(connection, wave.steps).await?;
     intents(connection, wave.intents, process).await?;
     receipts(connection, wave.receipts, process).await
 }
@@ -233,14 +238,16 @@ async fn replies(
     }
     sqlx::query(
         "INSERT INTO outbox (id, conversation, turn, kind, state, part, attempts, process, due_at,
-                             created_at, shown, body, lease)
-         SELECT w.id, w.conversation, w.turn, $9, w.state, 0, 0, $10, w.due_at, w.created_at, w.shown,
-                w.body,
+                             created_at, shown, body, subject, lease)
+         SELECT w.id, w.conversation, w.turn, w.kind, w.state, 0, 0, $10, w.due_at, w.created_at, w.shown,
+                w.body, w.subject,
                 coalesce((SELECT i.lease FROM inbox i WHERE i.id = w.about),
+                         (SELECT o.lease FROM outbox o WHERE o.id = w.about),
                          (SELECT min(l.id) FROM lease l WHERE l.process = $10), 0)
          FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::smallint[], $5::bigint[],
-                     $6::bigint[], $7::boolean[], $8::text[], $11::bigint[])
-              AS w (id, conversation, turn, state, due_at, created_at, shown, body, about)",
+                     $6::bigint[], $7::boolean[], $8::text[], $11::bigint[], $9::smallint[],
+                     $12::text[])
+              AS w (id, conversation, turn, state, due_at, created_at, shown, body, about, kind, subject)",
     )
     .bind(replies.ids)
     .bind(replies.conversations)
@@ -250,9 +257,10 @@ async fn replies(
     .bind(replies.created_at)
     .bind(replies.shown)
     .bind(replies.bodies)
-    .bind(small(code::MESSAGE))
+    .bind(replies.kinds)
     .bind(process)
     .bind(replies.about)
+    .bind(replies.subjects)
     .execute(connection)
     .await
     .map(drop)

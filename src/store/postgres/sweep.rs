@@ -198,6 +198,7 @@ async fn inbox(
         "DELETE FROM inbox WHERE id = ANY($1)",
         "DELETE FROM ended WHERE id = ANY($1)",
         "DELETE FROM turn WHERE id = ANY($1)",
+        "DELETE FROM step WHERE turn = ANY($1)",
     ] {
         delete(connection, statement, &over).await?;
     }

@@ -34,6 +34,9 @@ pub const END_SETTLED: i64 = 6;
 /// The kind of an outbox row that is a message.
 pub const MESSAGE: i64 = 0;
 
+/// The kind of an outbox row that is something to be done later.
+pub const ACTION: i64 = 1;
+
 /// History: the scope ends here.
 pub const RESET: i64 = 3;
 /// The `person` under which a conversation's ambient messages are kept.

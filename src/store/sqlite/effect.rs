@@ -71,7 +71,17 @@ impl Writer {
             }
             Effect::Forget(forget) => self.forget(forget),
             Effect::Ask(pending) => self.ask(pending),
+            Effect::Defer(deferred) => self.defer(deferred, at),
+            Effect::Withdraw {
+                conversation,
+                subject,
+            } => self.withdraw(*conversation, subject),
             Effect::Audit(audit) => self.audit(audit),
+            Effect::StepsDone { turn } => self
+                .connection
+                .prepare_cached("DELETE FROM step WHERE turn = ?1")?
+                .execute([turn])
+                .map(drop),
             Effect::EraseAudit { conversation } => self.erase_audit(*conversation, at),
         }
     }

@@ -18,7 +18,7 @@ use super::folder::{OpenError, private};
 
 /// The migrations: version, name, SQL. The macro of sqlx would compile SQLite a second time for the
 /// build machine to do the same.
-const MIGRATIONS: [(i64, &str, &str); 5] = [
+const MIGRATIONS: [(i64, &str, &str); 6] = [
     (
         1,
         "journal",
@@ -36,13 +36,18 @@ const MIGRATIONS: [(i64, &str, &str); 5] = [
     ),
     (
         4,
-        "audit_chain",
-        include_str!("../../../migrations/sqlite/0004_audit_chain.sql"),
+        "audit_and_actions",
+        include_str!("../../../migrations/sqlite/0004_audit_and_actions.sql"),
     ),
     (
         5,
         "media",
         include_str!("../../../migrations/sqlite/0005_media.sql"),
+    ),
+    (
+        6,
+        "step",
+        include_str!("../../../migrations/sqlite/0006_step.sql"),
     ),
 ];
 

@@ -36,7 +36,7 @@ impl Writer {
                 "UPDATE outbox SET state = ?2, part = CASE WHEN state = ?4 THEN 0 ELSE part END,
                      doubtful = CASE WHEN state = ?4 THEN 0 ELSE doubtful END,
                      attempts = 0, due_at = ?3, reason = NULL
-                 WHERE id = ?1 AND state IN (3, 4, 5)
+                 WHERE id = ?1 AND kind = 0 AND state IN (3, 4, 5)
                  RETURNING id, conversation, turn, part, doubtful, due_at, created_at, body",
             )?
             .query_row(params![id, code::READY, at, code::UNKNOWN], pending)
@@ -52,7 +52,7 @@ impl Writer {
             .connection
             .prepare_cached(
                 "UPDATE outbox SET state = ?2
-                 WHERE id = ?1 AND (state IN (3, 4, 5) OR (?3 AND state IN (0, 1)))",
+                 WHERE id = ?1 AND kind = 0 AND (state IN (3, 4, 5) OR (?3 AND state IN (0, 1)))",
             )?
             .execute(params![id, code::REPLY_DROPPED, waiting])?;
         if dropped > 0 {
@@ -63,7 +63,7 @@ impl Writer {
 
     fn reply_state(&self, id: i64) -> rusqlite::Result<Option<&'static str>> {
         self.connection
-            .prepare_cached("SELECT state FROM outbox WHERE id = ?1")?
+            .prepare_cached("SELECT state FROM outbox WHERE id = ?1 AND kind = 0")?
             .query_row([id], |row| row.get(0).map(code::answer_name))
             .optional()
     }

@@ -20,6 +20,7 @@ pub fn ids(write: &Write) -> usize {
             finish.history.len() + finish.replies.len() + finish.effects.len()
         }
         Write::End { notices, .. } => notices.len(),
+        Write::Performed(performed, _) => performed.notices.len() + performed.effects.len(),
         Write::Operate(operate, _) => super::operate::MEMBERS + operate.effects.len(),
         Write::Ambient(..) => 1,
         Write::Settle(settle, _) => settle.notices.len(),
@@ -27,6 +28,7 @@ pub fn ids(write: &Write) -> usize {
         | Write::Intent { .. }
         | Write::Receipt(..)
         | Write::Amend { .. }
+        | Write::Step { .. }
         | Write::Media(..)
         | Write::Erase(..) => 0,
     }
@@ -47,7 +49,9 @@ pub fn weight(write: &Write) -> usize {
                     .sum::<usize>()
         }
         Write::End { notices, .. } => replies(notices),
+        Write::Performed(performed, _) => replies(&performed.notices),
         Write::Amend { body, .. } => body.len(),
+        Write::Step { content, .. } => content.len(),
         Write::Ambient(ambient, _) => ambient.row.parts.len(),
         Write::Settle(settle, _) => replies(&settle.notices),
         Write::Begin(..)
@@ -77,12 +81,13 @@ pub fn is_single(write: &Write) -> bool {
                 && finish.history.len() + finish.replies.len() + finish.effects.len() + ended <= 1
         }
         Write::End { ends, notices, .. } => ends.len() + notices.len() <= 1,
-        Write::Operate(..) | Write::Settle(..) | Write::Erase(..) => false,
+        Write::Operate(..) | Write::Performed(..) | Write::Settle(..) | Write::Erase(..) => false,
         Write::Media(change, _) => matches!(**change, MediaChange::Keep(_)),
         Write::Begin(..)
         | Write::Intent { .. }
         | Write::Receipt(..)
         | Write::Amend { .. }
+        | Write::Step { .. }
         | Write::Ambient(..) => true,
     }
 }
@@ -119,6 +124,7 @@ impl Writer {
             Write::Finish(finish, _) => self.finish(finish).map(Outcome::Ids),
             Write::Intent { id, part, .. } => self.intent(*id, *part).map(|()| Outcome::Unit),
             Write::Receipt(receipt, _) => self.receipt(receipt).map(|()| Outcome::Unit),
+            Write::Performed(performed, _) => self.performed(performed).map(Outcome::Ids),
             Write::End { ends, notices, .. } => self.end(ends, notices).map(Outcome::Ids),
             Write::Amend { id, body, .. } => self
                 .connection
@@ -126,6 +132,19 @@ impl Writer {
                 .execute(params![id, body])
                 .map(|_| Outcome::Unit),
             Write::Ambient(ambient, _) => self.ambient(ambient).map(|()| Outcome::Unit),
+            Write::Step {
+                turn,
+                step,
+                content,
+                ..
+            } => self
+                .connection
+                .prepare_cached(
+                    "INSERT INTO step (turn, step, content) VALUES (?1, ?2, ?3)
+                     ON CONFLICT (turn, step) DO UPDATE SET content = excluded.content",
+                )?
+                .execute(params![turn, step, content])
+                .map(|_| Outcome::Unit),
             Write::Operate(operate, _) => self.operate(operate).map(Outcome::Operated),
             Write::Media(change, _) => self.media(change).map(|()| Outcome::Unit),
             Write::Settle(settle, _) => self.settle_pending(settle).map(Outcome::Settled),
@@ -348,6 +367,11 @@ impl Writer {
             self.ended(end.id, code::end(end.state), Some(end.reason), None, end.at)?;
         }
         let at = ends.last().map_or_else(self.now, |end| end.at);
+        self.notices(notices, at)
+    }
+
+    /// New notices; gives their ids.
+    pub(super) fn notices(&mut self, notices: &[NewReply], at: i64) -> rusqlite::Result<Vec<i64>> {
         let mut ids = Vec::with_capacity(notices.len());
         for notice in notices {
             let id = self.ids.fresh();
@@ -374,7 +398,7 @@ impl Writer {
             .map(drop)
     }
 
-    fn receipt(&self, receipt: &Receipt) -> rusqlite::Result<()> {
+    pub(super) fn receipt(&self, receipt: &Receipt) -> rusqlite::Result<()> {
         let (id, part) = (receipt.id, receipt.part);
         let (state, reason) = match &receipt.outcome {
             ReceiptOutcome::Sent { message, last } => {

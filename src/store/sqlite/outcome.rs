@@ -47,7 +47,7 @@ fn tell(write: Write, result: Result<Outcome, StoreError>) {
             Outcome::Attempt(attempt) => Some(attempt),
             _ => None,
         }),
-        Write::Finish(_, then) | Write::End { then, .. } => {
+        Write::Finish(_, then) | Write::Performed(_, then) | Write::End { then, .. } => {
             call(then, result, |outcome| match outcome {
                 Outcome::Ids(ids) => Some(ids),
                 _ => None,
@@ -68,6 +68,7 @@ fn tell(write: Write, result: Result<Outcome, StoreError>) {
         Write::Intent { then, .. }
         | Write::Receipt(_, then)
         | Write::Amend { then, .. }
+        | Write::Step { then, .. }
         | Write::Ambient(_, then)
         | Write::Media(_, then) => call(then, result, |outcome| match outcome {
             Outcome::Unit => Some(()),

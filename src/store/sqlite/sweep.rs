@@ -105,6 +105,7 @@ impl Writer {
                 "DELETE FROM inbox WHERE id = ?1",
                 "DELETE FROM ended WHERE id = ?1",
                 "DELETE FROM turn WHERE id = ?1",
+                "DELETE FROM step WHERE turn = ?1",
             ],
         )
     }

@@ -27,7 +27,7 @@ pub struct Table {
 }
 
 /// All tables but those in which each store keeps what it knows of itself.
-pub const TABLES: [Table; 13] = [
+pub const TABLES: [Table; 14] = [
     Table {
         name: "account",
         columns: "id, platform, name, bot, cursor",
@@ -65,9 +65,15 @@ pub const TABLES: [Table; 13] = [
         numbered: false,
     },
     Table {
+        name: "step",
+        columns: "turn, step, content",
+        key: "turn, step",
+        numbered: false,
+    },
+    Table {
         name: "outbox",
         columns: "id, conversation, turn, kind, state, part, attempts, process, due_at, created_at, shown, \
-                  reason, message, body, doubtful",
+                  reason, message, body, doubtful, subject",
         key: "id",
         numbered: false,
     },

@@ -104,6 +104,10 @@ metrics! {
         "Time from a request to the first piece of its answer.";
     ModelTokens = "weirgate_model_tokens_total", Kind::Counter, ["provider", "kind"],
         "Tokens that models counted, by kind.";
+    ToolCalls = "weirgate_tool_calls_total", Kind::Counter, ["tool", "outcome"],
+        "Calls of tools, by how they ended.";
+    ToolTime = "weirgate_tool_seconds", Kind::Histogram(LATENCY), ["tool"],
+        "Time that a tool took.";
     ModelRateInterval = "weirgate_model_rate_interval_seconds", Kind::Gauge, ["provider"],
         "Shortest time between two requests that the rate limiter allows now.";
     OutboxSends = "weirgate_outbox_sends_total", Kind::Counter, ["platform", "outcome"],
@@ -181,6 +185,7 @@ pub const LABELS: &[(&str, usize, &str)] = &[
         "reason codes; queue_full, write_failed, export_failed for the log and traces",
     ),
     ("state", 4, "fixed: up, degraded, down, waiting"),
+    ("tool", 64, "names of the tools; unknown for what is none"),
     ("version", 1, "the version"),
 ];
 

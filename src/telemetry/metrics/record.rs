@@ -88,6 +88,12 @@ pub fn model_request(provider: &str, outcome: &'static str, took: Duration) {
     observe(Metric::ModelTime, &[provider], took.as_secs_f64());
 }
 
+/// One call of a tool, by how it ended; `tool` is a name of the registry.
+pub fn tool_call(tool: &str, outcome: &'static str, took: Duration) {
+    count(Metric::ToolCalls, &[tool, outcome], 1);
+    observe(Metric::ToolTime, &[tool], took.as_secs_f64());
+}
+
 /// How long the first piece of an answer took.
 pub fn first_token(after: Duration) {
     observe(Metric::ModelFirstToken, &[], after.as_secs_f64());

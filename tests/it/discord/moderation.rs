@@ -53,9 +53,10 @@ async fn what_is_asked_for_is_done_and_known_to_be() {
     let steps = [
         (mute(7, Some(HOUR)), (true, false, true)),
         (Action::Unmute { user: id(7) }, (true, false, false)),
-        // There is no ban for a time.
-        (ban(7, Some(DAY)), (true, false, true)),
         (kick(7), (false, false, false)),
+        // Its end is the gateway's to bring about.
+        (ban(7, Some(DAY)), (false, true, false)),
+        (Action::Unban { user: id(7) }, (false, false, false)),
         (ban(7, None), (false, true, false)),
         (Action::Unban { user: id(7) }, (false, false, false)),
     ];
@@ -73,6 +74,7 @@ async fn what_is_asked_for_is_done_and_known_to_be() {
         );
         assert_eq!(fake.standing(7), standing, "{action:?}");
     }
+    assert!(can.ends(&mute(7, Some(HOUR))) && !can.ends(&ban(7, Some(DAY))));
     // What is so already, and somebody who never came.
     assert_eq!(can.act(&here, &Action::Unban { user: id(7) }).await, Ok(()));
     assert_eq!(can.act(&here, &ban(99, None)).await, Ok(()));
@@ -184,15 +186,14 @@ async fn rights_members_and_admins_are_looked_up() {
     rig.fake.join(7, &[ADMIN_ROLE]);
     let key = place(SERVER, None);
     let told = rig.ingress.events_hold(LIMIT, |events| {
-        let changed = events.iter().rev().find_map(|event| match event {
+        events.iter().rev().find_map(|event| match event {
             Event::RoleChanged {
                 conversation,
                 user,
                 role,
             } => Some((conversation.clone(), user.id.to_string(), *role)),
             _ => None,
-        });
-        changed
+        })
     });
     assert_eq!(told.await, Some((key, "7".to_owned(), PlatformRole::Admin)));
     assert_eq!(admins().await, ["1", "7", "8"]);

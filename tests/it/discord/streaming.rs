@@ -132,7 +132,7 @@ async fn the_beginning_of_an_answer_that_never_comes_is_taken_away() {
     assert_eq!(rig.fake.messages().len(), 1);
     rig.bot.ended(&question.conversation, &["5".into()]);
     rig.bot
-        .ended(&question.conversation, &[question.id.clone()]);
+        .ended(&question.conversation, std::slice::from_ref(&question.id));
     assert!(rig.fake.has_messages(0, LIMIT).await);
     assert_eq!(rig.fake.calls("delete").len(), 1);
     rig.ended().await;

@@ -76,3 +76,26 @@ async fn frames_that_the_web_chat_cannot_read_are_counted_by_reason() {
     assert_eq!(gateway.counted("malformed_event").await, 2);
     assert_eq!(gateway.counted("unsupported_event").await, 3);
 }
+
+#[tokio::test]
+async fn a_visitor_over_the_limit_of_the_site_is_told_and_counted() {
+    let model = FakeModel::start().await;
+    let site = json!({ "visitor_limits": { "minute": 2 } });
+    let changes = json!({ "platforms": { "webchat": { "accounts": { "default": site } } } });
+    let gateway = Gateway::start(&model, changes).await;
+    let mut client = WebChatClient::connect(gateway.http()).await;
+    client.enter(None).await;
+    for message in ["m1", "m2"] {
+        client.say(message, "/ping").await;
+        client.skip_to("end").await;
+    }
+    client.say("m3", "/ping").await;
+    let error = client.skip_to("error").await;
+    assert_eq!(
+        (&error["code"], &error["messageId"]),
+        (&json!("too_fast"), &json!("m3"))
+    );
+    assert!(client.is_quiet().await);
+    assert_eq!(gateway.counted("account_limit").await, 1);
+    assert_eq!(gateway.journaled().await.len(), 2);
+}

@@ -3,8 +3,9 @@
 //! Owns the faults, and the record of what was really committed. A crash is exact: an operation is
 //! committed or not, nobody is told, and from then on nothing is written any more.
 
+mod outcome;
+
 use std::{
-    any::Any,
     collections::{BTreeMap, HashSet},
     sync::Arc,
     time::Duration,
@@ -14,14 +15,15 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 use weirgate::store::{
-    Accepted, AuditFilter, AuditPage, FailedMessage, Fate, Held, History, HistoryScope,
+    Accepted, AuditFilter, AuditPage, Due, FailedMessage, Fate, Held, History, HistoryScope,
     MediaQuestion, MediaRow, Page, PendingFilter, PendingReply, PendingStore, Place, Receipt,
-    ReplyFilter, Shown, ShownThread, Store, StoreError, StoredPending, StoredReply, Then, Waiting,
+    ReplyFilter, Shown, ShownThread, Store, StoreError, StoredPending, StoredReply, Waiting,
     WaitingFilter, Wanted, Write,
 };
 use weirgate_sdk::{AccountName, ConversationKey, Cursor, Platform, ThreadId, UserKey};
 
 use super::dice::Dice;
+use outcome::{Graveyard, refuse, unwatched, watch};
 
 /// What was committed, over all processes.
 #[derive(Debug, Default)]
@@ -182,7 +184,6 @@ impl FaultyStore {
                     then,
                 }
             }
-            Write::Begin(begin, then) => Write::Begin(begin, watch(then, mute, |_| {})),
             Write::Finish(finish, then) => {
                 let (turn, members) = (finish.turn, finish.members.clone());
                 let then = watch(then, mute, move |_: &Vec<i64>| {
@@ -211,65 +212,8 @@ impl FaultyStore {
                 });
                 Write::Receipt(receipt, then)
             }
-            Write::End {
-                ends,
-                notices,
-                then,
-            } => {
-                let then = watch(then, mute, |_| {});
-                Write::End {
-                    ends,
-                    notices,
-                    then,
-                }
-            }
-            Write::Amend { id, body, then } => {
-                let then = watch(then, mute, |_| {});
-                Write::Amend { id, body, then }
-            }
-            Write::Ambient(row, then) => Write::Ambient(row, watch(then, mute, |_| {})),
-            Write::Media(change, then) => Write::Media(change, watch(then, mute, |_| {})),
-            Write::Operate(operate, then) => Write::Operate(operate, watch(then, mute, |_| {})),
-            Write::Settle(settle, then) => Write::Settle(settle, watch(then, mute, |_| {})),
-            Write::Erase(erase, then) => Write::Erase(erase, watch(then, mute, |_| {})),
+            other => unwatched(other, mute),
         }
-    }
-}
-
-/// Answers that nobody gets. Whoever waits for one waits until the process is gone, and so must the
-/// answer: emptied by [`FaultyStore::bury`].
-type Graveyard = Arc<Mutex<Vec<Box<dyn Any + Send>>>>;
-
-fn watch<T: 'static>(
-    then: Then<T>,
-    mute: Option<Graveyard>,
-    note: impl FnOnce(&T) + Send + 'static,
-) -> Then<T> {
-    Box::new(move |result| {
-        if let Ok(value) = &result {
-            note(value);
-        }
-        match mute {
-            Some(graveyard) => graveyard.lock().push(Box::new(then)),
-            None => then(result),
-        }
-    })
-}
-
-fn refuse(write: Write) {
-    let error = || StoreError::Database("scripted".into());
-    match write {
-        Write::Accept { then, .. } => then(Err(error())),
-        Write::Begin(_, then) => then(Err(error())),
-        Write::Operate(_, then) => then(Err(error())),
-        Write::Settle(_, then) => then(Err(error())),
-        Write::Erase(_, then) => then(Err(error())),
-        Write::Finish(_, then) | Write::End { then, .. } => then(Err(error())),
-        Write::Intent { then, .. }
-        | Write::Receipt(_, then)
-        | Write::Amend { then, .. }
-        | Write::Ambient(_, then)
-        | Write::Media(_, then) => then(Err(error())),
     }
 }
 
@@ -355,6 +299,22 @@ impl Store for FaultyStore {
         self.inner.pending_replies(leases, after, limit).await
     }
 
+    async fn conversations(
+        &self,
+        after: i64,
+        limit: usize,
+    ) -> Result<Vec<(i64, ConversationKey)>, StoreError> {
+        self.inner.conversations(after, limit).await
+    }
+
+    async fn conversation_number(&self, key: &ConversationKey) -> Result<Option<i64>, StoreError> {
+        self.inner.conversation_number(key).await
+    }
+
+    async fn deferred(&self, limit: usize) -> Result<Vec<Due>, StoreError> {
+        self.inner.deferred(limit).await
+    }
+
     async fn conversation(&self, id: i64) -> Result<Option<ConversationKey>, StoreError> {
         self.inner.conversation(id).await
     }
@@ -370,6 +330,10 @@ impl Store for FaultyStore {
         ambient: (usize, Duration),
     ) -> Result<Vec<History>, StoreError> {
         self.inner.history(scope, limit, ambient).await
+    }
+
+    async fn steps(&self, turn: i64) -> Result<Vec<String>, StoreError> {
+        self.inner.steps(turn).await
     }
 
     async fn settings(&self, of: Place) -> Result<Vec<(String, String)>, StoreError> {

@@ -61,6 +61,7 @@ impl Figures {
     }
 
     /// Prints the looks, a dozen of them.
+    #[expect(clippy::print_stderr, reason = "the figures are for whoever runs it")]
     pub fn tell(&self, what: &str) {
         let mut text =
             format!("soak: {what}\n  seconds  RSS KiB  descriptors  threads  files KiB\n");

@@ -1,7 +1,8 @@
 //! The five transactions, duplicates and ends.
 
 use weirgate::store::{
-    Begin, EndState, LastStop, ReceiptOutcome, StoreError, TurnState, WaitingFilter, Write, commit,
+    Begin, Effect, EndState, Finish, LastStop, ReceiptOutcome, StoreError, TurnState,
+    WaitingFilter, Write, commit,
 };
 
 use super::{Bed, DAY, Engine, NOW, conversation, finish, message, person, reply, sent};
@@ -289,6 +290,36 @@ async fn an_edited_message_waits_with_its_new_body(on: Engine) {
     );
 }
 
+async fn steps_are_kept_replaced_and_gone_with_the_turn(on: Engine) {
+    let bed = Bed::new(on).await;
+    let id = bed.accept(vec![message("a")]).await[0].id;
+    let keep = async |turn: i64, step: u32, content: &str| {
+        let content: Box<str> = content.into();
+        commit(&bed.store(), |then| Write::Step {
+            turn,
+            step,
+            content,
+            then,
+        })
+        .await
+        .unwrap();
+    };
+    keep(id, 1, "later").await;
+    keep(id, 0, "first").await;
+    keep(id, 1, "second \u{0}").await;
+    keep(id + 1, 0, "another's").await;
+    let kept = bed.store().steps(id).await.unwrap();
+    assert_eq!(kept[0], "first");
+    assert!(kept[1].starts_with("second ") && kept.len() == 2);
+    let turn = Finish {
+        effects: vec![Effect::StepsDone { turn: id }],
+        ..finish(&[id])
+    };
+    bed.finish(turn).await.unwrap();
+    assert_eq!(bed.store().steps(id).await.unwrap(), [""; 0]);
+    assert_eq!(bed.store().steps(id + 1).await.unwrap().len(), 1);
+}
+
 async fn a_waiting_message_is_found_by_its_platform_id(on: Engine) {
     let bed = Bed::new(on).await;
     let mut elsewhere = message("x");
@@ -432,6 +463,7 @@ suite!(
     an_unknown_answer_is_held_and_a_lost_one_is_over,
     messages_end_without_a_turn_and_with_a_notice,
     an_edited_message_waits_with_its_new_body,
+    steps_are_kept_replaced_and_gone_with_the_turn,
     a_waiting_message_is_found_by_its_platform_id,
     many_accepts_under_way_all_land_in_the_order_of_each_caller,
     a_failed_turn_says_why,

@@ -133,7 +133,10 @@ async fn a_long_answer_comes_in_parts_within_the_limit_in_order() {
     let model = FakeModel::start().await;
     let changes = json!({
         "platforms": { "qq": { "accounts": { "main": { "max_length": 300 } } } },
-        "output": { "segmented": { "add_ellipsis": false } },
+        "output": {
+            "segmented": { "add_ellipsis": false },
+            "platform_adaptation": { "fold_by_platform": { "qq": 0 } },
+        },
     });
     let gateway = Gateway::start(&model, changes).await;
     let fake = gateway.onebot().await;

@@ -254,3 +254,60 @@ async fn a_visitor_lists_his_conversations() {
         json!([{ "sessionId": "c-1", "title": "about c-1", "at": 1 }])
     );
 }
+
+/// A signed identity, made by hand: `{"sub":"…","exp":4000000000}` under the secret `0123456789abcdef0123456789abcdef`.
+const ANN: &str = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiJhbm4iLCJleHAiOjQwMDAwMDAwMDB9.bPnc-RCrAR9daE6OZrsawrvVyD6iokweJYmVeZ6LGZE";
+const BOB: &str = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiJib2IiLCJleHAiOjQwMDAwMDAwMDB9.-Ey9K9WhzujdCxnjxNU6z1omDis0GvJM3cHia959RwY";
+const SECRET: &str = "0123456789abcdef0123456789abcdef";
+
+#[tokio::test]
+async fn a_signed_visitor_is_the_same_everywhere_and_nobody_else() {
+    let settings = Settings {
+        identity_secret: Some(weirgate_sdk::settings::Secret::new(SECRET)),
+        ..Settings::default()
+    };
+    let site = Site::with(settings).await;
+    let mut seen = Vec::new();
+    for identity in [ANN, BOB, ANN] {
+        let mut client = WebChatClient::connect(site.address).await;
+        let welcome = client
+            .hello(json!({ "identity": identity, "token": "x" }))
+            .await;
+        assert!(welcome.get("token").is_none(), "{welcome}");
+        client.next_of("history").await;
+        client.say(&format!("m{}", seen.len()), "hello").await;
+        seen.push(site.heard().await.conversation);
+    }
+    assert_eq!(seen[0], seen[2]);
+    assert_ne!(seen[0], seen[1]);
+    let forged = format!("{}x", &ANN[..ANN.len() - 1]);
+    for identity in [json!(forged), json!(""), json!({ "sub": "ann" })] {
+        let mut client = WebChatClient::connect(site.address).await;
+        client
+            .send(json!({ "type": "hello", "identity": identity }))
+            .await;
+        assert_eq!(client.next_of("error").await["code"], "bad_identity");
+        assert_eq!(client.close_code().await, 4003);
+    }
+    // Without a secret no identity is good, and nobody is taken for a stranger by mistake.
+    let open = Site::new().await;
+    let mut client = WebChatClient::connect(open.address).await;
+    client
+        .send(json!({ "type": "hello", "identity": ANN }))
+        .await;
+    assert_eq!(client.next_of("error").await["code"], "bad_identity");
+}
+
+#[tokio::test]
+async fn a_site_may_let_in_only_who_is_signed_in() {
+    let settings = Settings {
+        identity_secret: Some(weirgate_sdk::settings::Secret::new(SECRET)),
+        identity_required: true,
+        ..Settings::default()
+    };
+    let site = Site::with(settings).await;
+    let mut client = WebChatClient::connect(site.address).await;
+    client.send(json!({ "type": "hello" })).await;
+    assert_eq!(client.next_of("error").await["code"], "identity_required");
+    assert_eq!(client.close_code().await, 4003);
+}

@@ -4,6 +4,7 @@
 //! and everything it started ends when it is dropped. It serves `POST /v1/chat/completions`,
 //! streamed or whole, and remembers what it was asked. It never decides anything by chance.
 
+mod messages;
 mod script;
 mod serve;
 

@@ -3,6 +3,7 @@
 //! Owns what the platform shows, what it was asked for, and the way of events into the gateway. It
 //! outlives the gateway: it may be run again and again, as a platform is there before and after a crash.
 
+mod moderate;
 mod render;
 
 use std::{
@@ -26,6 +27,7 @@ use weirgate_sdk::{
     answer::{Block, Render},
 };
 
+pub use moderate::Bench;
 pub use render::Tagged;
 
 /// What a scripted account is like.
@@ -45,6 +47,8 @@ pub struct Options {
     pub rates: Rates,
     /// It shows what is pending.
     pub transcript: bool,
+    /// It moderates.
+    pub moderates: bool,
 }
 
 impl Default for Options {
@@ -57,6 +61,7 @@ impl Default for Options {
             idempotent: false,
             rates: Rates::UNLIMITED,
             transcript: false,
+            moderates: false,
         }
     }
 }
@@ -129,6 +134,8 @@ struct State {
 pub struct ScriptedAdapter {
     options: Options,
     render: Tagged,
+    /// Its banned and muted members.
+    pub bench: Bench,
     state: Arc<Mutex<State>>,
     ingress: watch::Sender<Option<Arc<dyn Ingress>>>,
 }
@@ -140,6 +147,7 @@ impl ScriptedAdapter {
         Arc::new(Self {
             render: Tagged::new(options.length),
             options,
+            bench: Bench::default(),
             state: Arc::default(),
             ingress: watch::Sender::new(None),
         })
@@ -411,6 +419,10 @@ impl Adapter for ScriptedAdapter {
     fn ended(&self, _conversation: &ConversationKey, messages: &[MessageId]) {
         let messages = messages.iter().map(|id| id.as_str().to_owned());
         self.state.lock().ended.extend(messages);
+    }
+
+    fn moderates(&self) -> Option<&dyn weirgate_sdk::moderation::Moderates> {
+        self.options.moderates.then_some(self)
     }
 
     fn streams(&self) -> Option<&dyn Streams> {

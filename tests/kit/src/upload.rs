@@ -21,7 +21,7 @@ pub struct Upload {
     pub content: Bytes,
 }
 
-/// The fields of a form, by name, and its files.
+/// What a form holds: its fields by name, and its files.
 pub type Form = (Vec<(String, String)>, Vec<Upload>);
 
 /// The fields and files of a form, by the value of its header `Content-Type`.

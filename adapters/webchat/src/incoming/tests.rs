@@ -53,6 +53,7 @@ fn every_known_type_is_read() {
         r#"{"type":"hello","token":"t","resume":{"epoch":"e","seq":3},"language":"zh-CN"}"#,
         Ok(Request::Hello(Hello {
             token: Some(Secret::new("t")),
+            identity: None,
             resume: Some(Resume {
                 epoch: "e".into(),
                 seq: 3,
@@ -64,6 +65,7 @@ fn every_known_type_is_read() {
         r#"{"type":"hello","token":7,"resume":{"epoch":"e","seq":-1}}"#,
         Ok(Request::Hello(Hello {
             token: None,
+            identity: None,
             resume: None,
             language: Language::English,
         })),

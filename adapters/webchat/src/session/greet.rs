@@ -6,11 +6,12 @@ use serde_json::{Map, Value, json};
 use tokio::time::timeout;
 use weirgate_sdk::{ConversationKey, TranscriptEntry, settings::Secret};
 
-use super::{SNAPSHOT, STORE_WAIT, Session};
+use super::{SNAPSHOT, STORE_WAIT, Session, talk::unix_milliseconds};
 use crate::{
     adapter::WebChat,
     history,
     hub::FIRST_SESSION,
+    identity::verify,
     incoming::{Hello, Resume},
     outgoing::{Stamp, direct, error, object, stamped},
     outlet::Cut,
@@ -49,7 +50,13 @@ impl Session {
         self.language = hello.language;
         let (visitor, token) = match self.visitor.clone() {
             Some(visitor) => (visitor, None),
-            None => self.identify(hello.token.as_ref().map(Secret::expose)),
+            None => match self.identify(&hello) {
+                Ok(identified) => identified,
+                Err(code) => {
+                    self.fault(code, None, None);
+                    return self.outlet.cut(Cut::NOT_SIGNED_IN);
+                }
+            },
         };
         let new = token.is_some();
         let session = match session {
@@ -70,25 +77,45 @@ impl Session {
         }
     }
 
-    /// Knows the visitor by the token, or makes a new one, and counts the socket as his.
-    fn identify(&mut self, token: Option<&str>) -> (Visitor, Option<String>) {
-        let (visitor, token) = match token.and_then(|token| self.chat.signer.check(token)) {
-            Some(visitor) => (visitor, None),
-            None => {
-                let (token, visitor) = self.chat.signer.mint(rand::random());
-                (visitor, Some(token))
+    /// Knows the visitor by his signed identity or by the token, or makes a new one. An identity that is not good makes
+    /// him nobody else: he is told.
+    pub(super) fn who(&self, hello: &Hello) -> Result<(Visitor, Option<String>), Code> {
+        let settings = &self.chat.settings;
+        let token = hello.token.as_ref().map(Secret::expose);
+        let known = |token| self.chat.signer.check(token);
+        let (visitor, token) = match (&hello.identity, &settings.identity_secret) {
+            (Some(identity), Some(secret)) => {
+                let now = unix_milliseconds() / 1_000;
+                let site = self.chat.account.as_str();
+                let visitor = verify(identity.expose(), secret.expose(), site, now);
+                (visitor.map_err(|_| Code::BadIdentity)?, None)
             }
+            (Some(_), None) => return Err(Code::BadIdentity),
+            (None, _) if settings.identity_required => return Err(Code::IdentityRequired),
+            (None, _) => match token.and_then(known) {
+                Some(visitor) => (visitor, None),
+                None => {
+                    let (token, visitor) = self.chat.signer.mint(rand::random());
+                    (visitor, Some(token))
+                }
+            },
         };
+        Ok((visitor, token))
+    }
+
+    /// Knows the visitor, and counts the socket as his.
+    fn identify(&mut self, hello: &Hello) -> Result<(Visitor, Option<String>), Code> {
+        let (visitor, token) = self.who(hello)?;
         let most = self.chat.settings.max_sockets_per_visitor;
         if let Some(oldest) = self.chat.hub.come(&visitor.id, &self.outlet, most) {
             oldest.frame(error(Code::TooManySockets, self.language, None, None));
             oldest.cut(Cut::REPLACED);
         }
         self.visitor = Some(visitor.clone());
-        (visitor, token)
+        Ok((visitor, token))
     }
 
-    async fn newest(&self, visitor: &Visitor) -> Option<String> {
+    pub(super) async fn newest(&self, visitor: &Visitor) -> Option<String> {
         let transcript = self.ingress.transcript();
         let key = self.key(visitor, FIRST_SESSION);
         match timeout(STORE_WAIT, transcript.newest_thread(&key)).await {

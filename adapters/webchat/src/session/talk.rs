@@ -17,6 +17,7 @@ use crate::{
     hub::FIRST_SESSION,
     incoming::Act,
     outgoing::{direct, object},
+    quota::Over,
     submit::{Step, Submission},
     texts::Code,
     token::Visitor,
@@ -41,6 +42,15 @@ impl Session {
         let Some(room) = self.room(&session) else {
             return self.fault(Code::TooManySessions, Some(&session), Some(&message));
         };
+        if let Err(over) = self.chat.count(&visitor.id) {
+            let code = match over {
+                Over::Minute => Code::TooFast,
+                Over::Day => Code::TooManyToday,
+            };
+            room.lock().not_arrived(&message, true);
+            self.fault(code, Some(&session), Some(&message));
+            return self.report(Event::OverLimit).await;
+        }
         let key = self.key(visitor, &session);
         let mut segments = match self.files(&key, &files).await {
             Some(segments) => segments,
@@ -284,7 +294,7 @@ fn forget(submissions: impl IntoIterator<Item = Submission>) {
     }
 }
 
-fn unix_milliseconds() -> Timestamp {
+pub(super) fn unix_milliseconds() -> Timestamp {
     let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();

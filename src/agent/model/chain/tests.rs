@@ -3,7 +3,7 @@ use std::sync::Mutex;
 
 use tokio::time::Instant;
 
-use super::super::{Message, ModelStream, Role};
+use super::super::{Message, ModelStream, Offered, Role};
 use super::*;
 
 type Step = Result<Vec<Result<Delta, ModelError>>, ModelError>;
@@ -138,17 +138,12 @@ async fn run_with(models: &[Arc<Scripted>], held: bool, log: Log) -> Ran {
         .map(|model| model.clone() as Arc<dyn Model>)
         .collect();
     let chain = Chain::new(models, Recovery::default());
-    let message = Message {
-        role: Role::User,
-        text: "hi".to_owned(),
-        name: None,
-        reasoning: None,
-        pictures: Vec::new(),
-    };
+    let message = Message::words(Role::User, "hi".to_owned());
     let request = ChatRequest {
         messages: vec![message],
         max_output_tokens: None,
         temperature: None,
+        offered: Offered::default(),
         turn: "t".to_owned(),
     };
     let mut shown = Shown {

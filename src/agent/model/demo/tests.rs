@@ -1,20 +1,15 @@
 use tokio::time::Instant;
 
-use super::super::{Message, Role};
+use super::super::{Message, Offered, Role};
 use super::*;
 
 fn request(text: &str) -> ChatRequest {
-    let message = |role, text: &str| Message {
-        role,
-        text: text.to_owned(),
-        name: None,
-        reasoning: None,
-        pictures: Vec::new(),
-    };
+    let message = |role, text: &str| Message::words(role, text.to_owned());
     ChatRequest {
         messages: vec![message(Role::System, "be kind"), message(Role::User, text)],
         max_output_tokens: None,
         temperature: None,
+        offered: Offered::default(),
         turn: "t1".to_owned(),
     }
 }

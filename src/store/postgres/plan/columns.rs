@@ -6,8 +6,8 @@ use std::{borrow::Cow, collections::HashSet};
 
 use super::clean;
 use crate::store::{
-    Accept, Accepted, Begin, Finish, History, HistoryScope, NewReply, Receipt, ReceiptOutcome,
-    sqlite::code,
+    Accept, Accepted, Begin, Deferred, Finish, History, HistoryScope, NewReply, Receipt,
+    ReceiptOutcome, sqlite::code,
 };
 
 /// A small stored number as a column has it. All of them are far below the bound.
@@ -53,6 +53,26 @@ impl Begins {
     }
 }
 
+/// Steps of turns.
+#[derive(Debug, Default)]
+pub struct Steps<'a> {
+    /// The turns.
+    pub turns: Vec<i64>,
+    /// Which of their steps.
+    pub steps: Vec<i32>,
+    /// What they are.
+    pub contents: Vec<Cow<'a, str>>,
+}
+
+impl<'a> Steps<'a> {
+    /// Adds one.
+    pub fn push(&mut self, turn: i64, step: u32, content: &'a str) {
+        self.turns.push(turn);
+        self.steps.push(part(step));
+        self.contents.push(clean(content));
+    }
+}
+
 /// New answers and notices.
 #[derive(Debug, Default)]
 pub struct Replies<'a> {
@@ -74,6 +94,10 @@ pub struct Replies<'a> {
     pub shown: Vec<bool>,
     /// The bodies.
     pub bodies: Vec<Cow<'a, str>>,
+    /// `MESSAGE` or `ACTION`.
+    pub kinds: Vec<i16>,
+    /// What actions are about.
+    pub subjects: Vec<Option<Cow<'a, str>>>,
 }
 
 impl<'a> Replies<'a> {
@@ -93,6 +117,23 @@ impl<'a> Replies<'a> {
         self.created_at.push(at);
         self.shown.push(reply.shown);
         self.bodies.push(clean(&reply.body));
+        self.kinds.push(small(code::MESSAGE));
+        self.subjects.push(None);
+    }
+
+    /// Adds something that is to be done later.
+    pub fn defer(&mut self, id: i64, deferred: &'a Deferred, at: i64) {
+        self.ids.push(id);
+        self.conversations.push(deferred.conversation);
+        self.turns.push(Some(deferred.turn));
+        self.about.push(Some(deferred.turn));
+        self.states.push(small(code::READY));
+        self.due_at.push(deferred.due_at);
+        self.created_at.push(at);
+        self.shown.push(false);
+        self.bodies.push(clean(&deferred.body));
+        self.kinds.push(small(code::ACTION));
+        self.subjects.push(Some(clean(&deferred.subject)));
     }
 }
 

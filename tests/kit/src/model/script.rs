@@ -19,6 +19,13 @@ pub enum Ending {
     Hang,
 }
 
+/// In which format the provider is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Format {
+    ChatCompletions,
+    Messages,
+}
+
 /// What to do with one request.
 #[derive(Debug, Clone)]
 pub struct Script {
@@ -34,10 +41,18 @@ pub struct Script {
 
 #[derive(Debug, Clone)]
 pub(super) enum Body {
-    /// Words, framed as the request asks: a stream of events or one object.
-    Words(Vec<String>),
+    /// Words and calls of tools, framed as the request asks: a stream of events or one object.
+    Words(Vec<String>, Vec<Called>),
     /// Bytes as they are; each slice is written by itself.
     Raw(Vec<Bytes>),
+}
+
+/// A call of a tool.
+#[derive(Debug, Clone)]
+pub(super) struct Called {
+    pub(super) id: String,
+    pub(super) name: String,
+    pub(super) arguments: String,
 }
 
 impl Script {
@@ -63,7 +78,7 @@ impl Script {
             .chunks(size)
             .map(|piece| piece.iter().collect())
             .collect();
-        Self::with(Body::Words(pieces))
+        Self::with(Body::Words(pieces, Vec::new()))
     }
 
     /// Answers with these pieces, one event each.
@@ -71,7 +86,31 @@ impl Script {
     pub fn pieces(pieces: &[&str]) -> Self {
         Self::with(Body::Words(
             pieces.iter().map(|&piece| piece.to_owned()).collect(),
+            Vec::new(),
         ))
+    }
+
+    /// Answers with calls of tools, each by name and arguments; their ids are `id0`, `id1` and so on.
+    #[must_use]
+    pub fn calls(calls: &[(&str, Value)]) -> Self {
+        Self::pieces(&[]).and_calls(calls)
+    }
+
+    /// Calls tools behind the words.
+    #[must_use]
+    pub fn and_calls(mut self, calls: &[(&str, Value)]) -> Self {
+        if let Body::Words(_, called) = &mut self.body {
+            *called = calls
+                .iter()
+                .enumerate()
+                .map(|(place, (name, arguments))| Called {
+                    id: format!("id{place}"),
+                    name: (*name).to_owned(),
+                    arguments: arguments.to_string(),
+                })
+                .collect();
+        }
+        self
     }
 
     /// Answers with these bytes as they are, each slice written by itself.
@@ -159,16 +198,21 @@ impl Script {
 
     /// Content type and slices for a request that wants a stream or not. A body of words that
     /// does not end properly has no end mark.
-    pub(super) fn render(&self, stream: bool) -> (&str, Vec<Bytes>) {
+    pub(super) fn render(&self, format: Format, stream: bool) -> (&str, Vec<Bytes>) {
+        let complete = self.ending == Ending::Complete;
         let (proper, slices) = match &self.body {
             Body::Raw(slices) => ("text/event-stream", slices.clone()),
-            Body::Words(words) if stream => ("text/event-stream", self.events(words)),
-            Body::Words(words) => ("application/json", vec![whole(words)]),
+            Body::Words(words, calls) if format == Format::Messages => (
+                "text/event-stream",
+                super::messages::events(words, calls, complete),
+            ),
+            Body::Words(words, calls) if stream => ("text/event-stream", self.events(words, calls)),
+            Body::Words(words, calls) => ("application/json", vec![whole(words, calls)]),
         };
         (self.content_type.as_deref().unwrap_or(proper), slices)
     }
 
-    fn events(&self, words: &[String]) -> Vec<Bytes> {
+    fn events(&self, words: &[String], calls: &[Called]) -> Vec<Bytes> {
         let mut slices: Vec<Bytes> = words
             .iter()
             .map(|word| {
@@ -178,10 +222,18 @@ impl Script {
                 )
             })
             .collect();
+        for (index, call) in calls.iter().enumerate() {
+            slices.extend(call_events(index, call));
+        }
         if self.ending == Ending::Complete {
+            let reason = if calls.is_empty() {
+                "stop"
+            } else {
+                "tool_calls"
+            };
             let mut end = event(
                 &json!({"id": "fake", "object": "chat.completion.chunk", "choices":
-                [{"index": 0, "delta": {}, "finish_reason": "stop"}]}),
+                [{"index": 0, "delta": {}, "finish_reason": reason}]}),
             )
             .to_vec();
             end.extend_from_slice(&event(&json!({"choices": [], "usage": usage(words)})));
@@ -196,9 +248,40 @@ fn event(value: &Value) -> Bytes {
     Bytes::from(format!("data: {value}\n\n"))
 }
 
-fn whole(words: &[String]) -> Bytes {
-    let message = json!({"role": "assistant", "content": words.concat()});
-    let choice = json!({"index": 0, "message": message, "finish_reason": "stop"});
+/// A call in three pieces: its name, then its arguments in two halves.
+fn call_events(index: usize, call: &Called) -> [Bytes; 3] {
+    let arguments: Vec<char> = call.arguments.chars().collect();
+    let (one, two) = arguments.split_at(arguments.len() / 2);
+    let half = |half: &[char]| half.iter().collect::<String>();
+    let piece = |call: Value| {
+        event(
+            &json!({"id": "fake", "object": "chat.completion.chunk", "choices":
+            [{"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": null}]}),
+        )
+    };
+    [
+        piece(json!({"index": index, "id": call.id, "type": "function",
+            "function": {"name": call.name, "arguments": ""}})),
+        piece(json!({"index": index, "function": {"arguments": half(one)}})),
+        piece(json!({"index": index, "function": {"arguments": half(two)}})),
+    ]
+}
+
+fn whole(words: &[String], calls: &[Called]) -> Bytes {
+    let call = |call: &Called| {
+        json!({"id": call.id, "type": "function",
+            "function": {"name": call.name, "arguments": call.arguments}})
+    };
+    let mut message = json!({"role": "assistant", "content": words.concat()});
+    if !calls.is_empty() {
+        message["tool_calls"] = calls.iter().map(call).collect();
+    }
+    let reason = if calls.is_empty() {
+        "stop"
+    } else {
+        "tool_calls"
+    };
+    let choice = json!({"index": 0, "message": message, "finish_reason": reason});
     let body = json!({"id": "fake", "object": "chat.completion", "choices": [choice],
         "usage": usage(words)});
     Bytes::from(body.to_string())

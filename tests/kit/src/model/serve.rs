@@ -16,7 +16,7 @@ use futures_util::stream::{self, Stream};
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-use super::script::{Ending, Script, last_user_text};
+use super::script::{Ending, Format, Script, last_user_text};
 use super::{MAX_RECORDS, RecordedRequest, State};
 
 /// Serves until `stopped` resolves. The runtime ends here, and every connection with it.
@@ -33,7 +33,8 @@ pub(super) fn run(listener: TcpListener, state: Arc<State>, stopped: oneshot::Re
             let _ = connection.set_nodelay(true);
         });
         let router = Router::new()
-            .route("/v1/chat/completions", post(answer))
+            .route("/v1/chat/completions", post(completions))
+            .route("/v1/messages", post(messages))
             .layer(axum::extract::DefaultBodyLimit::max(64 * 1024 * 1024))
             .with_state(state);
         tokio::select! {
@@ -62,10 +63,27 @@ impl Drop for Guard {
     }
 }
 
-async fn answer(
+async fn completions(
     Extract(state): Extract<Arc<State>>,
     headers: HeaderMap,
     body: Bytes,
+) -> Response<Body> {
+    answer(state, headers, body, Format::ChatCompletions).await
+}
+
+async fn messages(
+    Extract(state): Extract<Arc<State>>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response<Body> {
+    answer(state, headers, body, Format::Messages).await
+}
+
+async fn answer(
+    state: Arc<State>,
+    headers: HeaderMap,
+    body: Bytes,
+    format: Format,
 ) -> Response<Body> {
     let guard = Guard::new(state.clone());
     let body: Value = serde_json::from_slice(&body).unwrap_or(Value::Null);
@@ -74,7 +92,7 @@ async fn answer(
     let streamed = body.get("stream").and_then(Value::as_bool).unwrap_or(false);
     record(&state, &headers, body);
     pause(script.before_headers).await;
-    respond(&script, streamed, guard)
+    respond(&script, (format, streamed), guard)
 }
 
 fn record(state: &State, headers: &HeaderMap, body: Value) {
@@ -96,8 +114,8 @@ fn record(state: &State, headers: &HeaderMap, body: Value) {
     state.count.send_modify(|count| *count += 1);
 }
 
-fn respond(script: &Script, streamed: bool, guard: Guard) -> Response<Body> {
-    let (content_type, slices) = script.render(streamed);
+fn respond(script: &Script, (format, streamed): (Format, bool), guard: Guard) -> Response<Body> {
+    let (content_type, slices) = script.render(format, streamed);
     let mut response = Response::builder()
         .status(StatusCode::from_u16(script.status).expect("a valid status"))
         .header(CONTENT_TYPE, content_type);

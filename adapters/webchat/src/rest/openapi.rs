@@ -1,0 +1,158 @@
+//! The description of the interface over HTTP, as OpenAPI 3.1.
+//!
+//! Owns the description, from which `docs/openapi.json` is written; a test compares them.
+
+use serde_json::{Value, json};
+
+/// The parts of a path below a site, with their methods.
+const PATHS: [&str; 6] = [
+    "",
+    "/visitors",
+    "/messages",
+    "/sessions",
+    "/stop",
+    "/events",
+];
+
+/// The whole description.
+#[must_use]
+pub fn document(version: &str) -> Value {
+    let site = json!({ "name": "site", "in": "path", "required": true, "schema": { "type": "string" },
+        "description": "The name of the account of platforms.webchat." });
+    let mut paths = json!({});
+    for (path, item) in PATHS.iter().zip(items()) {
+        let mut item = item;
+        item["parameters"] = json!([site]);
+        paths[format!("/api/chat/{{site}}{path}")] = item;
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Weirgate web chat", "version": version,
+            "description": "The web chat for clients without a WebSocket. docs/protocol.md explains the frames that the answers and events are.",
+            "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
+        },
+        "paths": paths,
+        "security": [{ "visitor": [] }],
+        "components": {
+            "securitySchemes": { "visitor": { "type": "http", "scheme": "bearer",
+                "description": "A visitor's token, or a signed identity." } },
+            "schemas": schemas(),
+            "responses": responses(),
+        },
+    })
+}
+
+fn items() -> [Value; 6] {
+    [
+        json!({ "get": open("What a site says of itself", answer("200", "About")) }),
+        json!({ "post": open("Become a visitor: a token to be kept", answer("201", "Token")) }),
+        json!({
+            "get": asks("Past messages, oldest first", &json!([
+                query("sessionId", &json!({ "type": "string", "pattern": SESSION })),
+                query("before", &json!({ "type": "integer", "format": "int64" })),
+                query("limit", &json!({ "type": "integer", "minimum": 0, "format": "int64" })),
+            ]), None, answer("200", "History")),
+            "post": asks("Say something: it is stored when the answer comes, and answered by events", &json!([]),
+                Some("Message"), answer("202", "Ack")),
+        }),
+        json!({ "get": asks("The visitor's conversations; a new one begins with its first message", &json!([]), None,
+            answer("200", "Sessions")) }),
+        json!({ "post": asks("End the answer that is being written", &json!([]), Some("Stop"),
+            json!({ "204": { "description": "It is ended." } })) }),
+        json!({ "get": asks("The frames of a conversation as they come", &json!([
+            query("sessionId", &json!({ "type": "string", "pattern": SESSION })),
+            { "name": "Last-Event-ID", "in": "header", "schema": { "type": "string" },
+              "description": "The id of the last event that the client has." },
+        ]), None, json!({ "200": { "description": "Server-sent events without an end.",
+            "content": { "text/event-stream": { "schema": { "type": "string" } } } } })) }),
+    ]
+}
+
+/// What may be in a label of a conversation.
+const SESSION: &str = "^[A-Za-z0-9_-]{1,64}$";
+
+fn query(name: &str, schema: &Value) -> Value {
+    json!({ "name": name, "in": "query", "schema": schema })
+}
+
+fn answer(status: &str, schema: &str) -> Value {
+    json!({ status: { "description": schema, "content": { "application/json": {
+        "schema": { "$ref": format!("#/components/schemas/{schema}") } } } } })
+}
+
+/// What anybody may ask.
+fn open(summary: &str, answers: Value) -> Value {
+    let mut item = asks(summary, &json!([]), None, answers);
+    item["security"] = json!([]);
+    item
+}
+
+/// What a visitor may ask.
+fn asks(summary: &str, parameters: &Value, body: Option<&str>, mut answers: Value) -> Value {
+    for (status, name) in FAULTS {
+        answers[status] = json!({ "$ref": format!("#/components/responses/{name}") });
+    }
+    let mut item = json!({ "summary": summary, "parameters": parameters, "responses": answers });
+    if let Some(schema) = body {
+        let schema = json!({ "$ref": format!("#/components/schemas/{schema}") });
+        item["requestBody"] =
+            json!({ "required": true, "content": { "application/json": { "schema": schema } } });
+    }
+    item
+}
+
+const FAULTS: [(&str, &str); 7] = [
+    ("400", "Wrong"),
+    ("401", "Unknown"),
+    ("403", "Foreign"),
+    ("409", "Refused"),
+    ("413", "TooLong"),
+    ("429", "TooMuch"),
+    ("503", "Later"),
+];
+
+fn responses() -> Value {
+    let fault = |what: &str| {
+        json!({ "description": what, "content": { "application/json": {
+            "schema": { "$ref": "#/components/schemas/Fault" } } } })
+    };
+    json!({
+        "Wrong": { "description": "Something in the request is wrong." },
+        "Unknown": fault("No visitor is shown, or none that is good."),
+        "Foreign": { "description": "The page or the host is not of the site." },
+        "Refused": fault("The gateway does not take the message. Do not send it again."),
+        "TooLong": { "description": "The text or the body is too long." },
+        "TooMuch": fault("The visitor is over a limit."),
+        "Later": fault("Not done. Ask again later."),
+    })
+}
+
+fn schemas() -> Value {
+    let text = json!({ "type": "string" });
+    let number = json!({ "type": "integer", "format": "int64" });
+    let session = json!({ "type": ["string", "null"], "pattern": SESSION });
+    json!({
+        "About": { "type": "object", "required": ["title", "suggestions", "maxMessage"], "properties": {
+            "title": text, "greeting": text, "color": text, "maxMessage": number,
+            "suggestions": { "type": "array", "items": text } } },
+        "Token": { "type": "object", "required": ["token"], "properties": { "token": text } },
+        "Message": { "type": "object", "required": ["messageId", "text"], "properties": {
+            "sessionId": session, "text": { "type": "string", "pattern": "\\S" },
+            "messageId": { "type": "string", "pattern": "^[A-Za-z0-9_.:-]{1,64}$",
+                "description": "New for each message; sent again with the same one, a message is taken once." } } },
+        "Stop": { "type": "object", "properties": { "sessionId": session } },
+        "Ack": { "type": "object", "required": ["messageId", "sessionId"], "properties": {
+            "messageId": text, "sessionId": text, "id": number, "duplicate": { "type": "boolean" } } },
+        "History": { "type": "object", "required": ["messages", "more", "sessionId"], "properties": {
+            "sessionId": text, "more": { "type": "boolean" }, "before": number,
+            "messages": { "type": "array", "items": { "type": "object", "required": ["id", "at", "role", "html"],
+                "properties": { "id": number, "at": number, "role": { "enum": ["user", "assistant"] }, "html": text,
+                    "messageId": text, "pending": { "type": "boolean" }, "turn": text,
+                    "answers": { "type": "array", "items": text } } } } } },
+        "Sessions": { "type": "object", "required": ["sessions"], "properties": { "sessions": { "type": "array",
+            "items": { "type": "object", "required": ["sessionId", "title", "at"],
+                "properties": { "sessionId": text, "title": text, "at": number } } } } },
+        "Fault": { "type": "object", "required": ["code", "text"], "properties": { "code": text, "text": text } },
+    })
+}

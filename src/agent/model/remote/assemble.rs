@@ -1,0 +1,44 @@
+//! What makes an answer of events, in whatever format they are.
+//!
+//! Owns the interface between the clock of an answer (`stream`) and the formats. Pure.
+
+use super::super::{Delta, ErrorClass, ModelError, sse::Event};
+
+/// Most bytes of one answer, reasoning and calls included.
+pub(super) const MAX_ANSWER_BYTES: usize = 4 * 1024 * 1024;
+
+/// One answer on its way. `key` is masked in errors.
+pub(super) trait Assemble: Send {
+    /// The next delta that is ready.
+    fn pop(&mut self) -> Option<Delta>;
+
+    /// The model has said why it stopped; at most its usage is still to come.
+    fn has_finished(&self) -> bool;
+
+    /// The end marker of the stream was seen.
+    fn is_done(&self) -> bool;
+
+    /// Takes one event of a stream.
+    fn event(&mut self, event: &Event<'_>, key: Option<&str>) -> Result<(), ModelError>;
+
+    /// Takes a whole answer that came as one JSON value.
+    fn whole(&mut self, body: &str, key: Option<&str>) -> Result<(), ModelError>;
+
+    /// Ends the answer: the last deltas become ready.
+    fn close(&mut self) -> Result<(), ModelError>;
+}
+
+/// The answer has no end.
+pub(super) fn broken_off() -> ModelError {
+    ModelError::new(ErrorClass::Network, "the answer broke off before its end")
+}
+
+/// Counts the bytes of an answer.
+pub(super) fn count(so_far: &mut usize, more: usize) -> Result<(), ModelError> {
+    *so_far = so_far.saturating_add(more);
+    if *so_far > MAX_ANSWER_BYTES {
+        let message = format!("the answer is longer than {MAX_ANSWER_BYTES} bytes");
+        return Err(ModelError::new(ErrorClass::Api, &message).permanent());
+    }
+    Ok(())
+}

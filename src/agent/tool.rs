@@ -1,0 +1,175 @@
+//! Tools: what a model may have done, and what each declares.
+//!
+//! Owns the trait, what a tool is told and what it gives back. A tool never checks rights and is never run without
+//! a proof; what it gives is data for the model, fenced by who runs it (`execute`).
+
+pub mod calculate;
+pub mod config;
+pub mod date;
+pub mod execute;
+pub mod fetch;
+pub mod files;
+pub mod order;
+pub mod program;
+pub mod registry;
+pub mod schema;
+pub mod search;
+pub mod usage;
+
+use async_trait::async_trait;
+use serde_json::{Map, Value};
+use weirgate_sdk::{ConversationKey, Timestamp};
+
+use crate::{
+    clock::Zone,
+    permission::{Capability, Proof},
+    security::fence::Origin,
+};
+
+/// Whether a tool changes anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// It looks.
+    Read,
+    /// It changes what only concerns the one who asks, or nobody in particular.
+    Write,
+    /// It changes what the members of a conversation share.
+    WriteShared,
+}
+
+/// What a tool declares.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spec {
+    /// Its name: letters, digits, `_` and `-`, at most 64 of them.
+    pub name: String,
+    /// What it is good for, for the model.
+    pub description: String,
+    /// The JSON Schema of its arguments: an object.
+    pub parameters: Value,
+    /// Only a global owner may have it run.
+    pub global: bool,
+    /// Whether it changes anything.
+    pub access: Access,
+    /// Run twice it does no more than once: it is tried again after a failure, and after a crash.
+    pub repeatable: bool,
+    /// Somebody has to approve of each call.
+    pub approval: bool,
+}
+
+impl Spec {
+    /// A tool that only looks, for everybody who may use tools.
+    #[must_use]
+    pub fn reading(name: &str, description: &str, parameters: Value) -> Self {
+        Self {
+            name: name.to_owned(),
+            description: description.to_owned(),
+            parameters,
+            global: false,
+            access: Access::Read,
+            repeatable: true,
+            approval: false,
+        }
+    }
+
+    /// The right that a call needs, in a group or with one person.
+    #[must_use]
+    pub fn needs(&self, group: bool) -> Capability {
+        match self.access {
+            Access::WriteShared if group => Capability::EXECUTE | Capability::WRITE,
+            _ => Capability::EXECUTE,
+        }
+    }
+}
+
+/// One call of a tool.
+#[derive(Debug)]
+pub struct Call<'a> {
+    /// The proof that the one who asks may.
+    pub proof: &'a Proof,
+    /// The arguments; they fit the schema.
+    pub arguments: &'a Map<String, Value>,
+    /// Where it was asked.
+    pub conversation: &'a ConversationKey,
+    /// The zone in which people speak of time.
+    pub zone: &'a Zone,
+    /// Now.
+    pub now: Timestamp,
+}
+
+impl Call<'_> {
+    /// An argument that is a text; empty if it is absent.
+    #[must_use]
+    pub fn text(&self, name: &str) -> &str {
+        self.arguments
+            .get(name)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    }
+}
+
+/// What a tool gives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Given {
+    /// The text for the model.
+    pub text: String,
+    /// Whose words it is; `None` for the gateway's own, which need no fence.
+    pub origin: Option<Origin>,
+}
+
+impl Given {
+    /// The gateway's own words.
+    #[must_use]
+    pub fn own(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            origin: None,
+        }
+    }
+}
+
+/// Why a tool gave nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// What the model is told.
+    pub given: Given,
+    /// Another try may help.
+    pub passing: bool,
+}
+
+impl Fault {
+    /// A fault that stays; the words are the gateway's own.
+    #[must_use]
+    pub fn lasting(text: impl Into<String>) -> Self {
+        Self {
+            given: Given::own(text),
+            passing: false,
+        }
+    }
+
+    /// A fault that may pass; the words are the gateway's own.
+    #[must_use]
+    pub fn passing(text: impl Into<String>) -> Self {
+        Self {
+            given: Given::own(text),
+            passing: true,
+        }
+    }
+}
+
+/// A tool.
+#[async_trait]
+pub trait Tool: Send + Sync {
+    /// What it declares.
+    fn spec(&self) -> &Spec;
+
+    /// What a call is about, such as a file: calls about the same thing run in order.
+    fn resource(&self, _arguments: &Map<String, Value>) -> Option<String> {
+        None
+    }
+
+    /// Runs it. Dropping the future stops it.
+    ///
+    /// # Errors
+    /// Why it gave nothing; the turn goes on.
+    async fn run(&self, call: Call<'_>) -> Result<Given, Fault>;
+}

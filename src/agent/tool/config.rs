@@ -1,0 +1,259 @@
+//! `tools` and `tool_calling`: which tools there are, and how a turn uses them.
+//!
+//! Owns the sections' keys, defaults and limits. It opens nothing.
+
+use std::{path::PathBuf, time::Duration};
+
+use weirgate_sdk::settings::{Fields, nearest};
+
+use super::{fetch, files, registry::built_in_names, search};
+
+/// The section `tools`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tools {
+    /// The tools of the gateway itself.
+    pub internal: Internal,
+    /// Where programs are; `None` for a folder beside the database.
+    pub folder: Option<PathBuf>,
+    /// How pages are read.
+    pub fetch: fetch::Settings,
+    /// Who searches the web.
+    pub search: search::Settings,
+    /// Where files are.
+    pub files: files::Settings,
+}
+
+/// The section `tools.internal`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Internal {
+    /// Offer them.
+    pub enabled: bool,
+    /// Most tools that one request offers; of more, the fitting ones.
+    pub max_per_request: usize,
+    /// Those that are not offered, by name.
+    pub disabled: Vec<String>,
+}
+
+/// In which order the calls of one answer run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Strategy {
+    /// All at once.
+    Eager,
+    /// One after the other.
+    Sequential,
+    /// Those that only look at once; those that change something, or concern the same thing, in order.
+    Smart,
+}
+
+/// The section `tool_calling`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolCalling {
+    /// In which order calls run.
+    pub strategy: Strategy,
+    /// Most requests to the model in a turn; the last one offers no tools.
+    pub max_steps: usize,
+    /// Most calls in a turn.
+    pub max_calls_per_request: usize,
+    /// Longest time of a call.
+    pub timeout: Duration,
+    /// How often a call that failed is made again, if it is safe to repeat.
+    pub max_retries: u32,
+    /// Whether calls run at the same time at all.
+    pub parallel_calls: bool,
+    /// Most calls at the same time.
+    pub max_parallel_calls: usize,
+    /// Most tokens of a result.
+    pub max_result_tokens: usize,
+    /// Show which tools run.
+    pub stream_intermediate: bool,
+}
+
+impl Default for Tools {
+    fn default() -> Self {
+        Self {
+            internal: Internal {
+                enabled: true,
+                max_per_request: 128,
+                disabled: Vec::new(),
+            },
+            folder: None,
+            fetch: fetch::Settings::default(),
+            search: search::Settings::default(),
+            files: files::Settings::default(),
+        }
+    }
+}
+
+impl Default for ToolCalling {
+    fn default() -> Self {
+        Self {
+            strategy: Strategy::Smart,
+            max_steps: 11,
+            max_calls_per_request: 128,
+            timeout: Duration::from_secs(60),
+            max_retries: 3,
+            parallel_calls: true,
+            max_parallel_calls: 5,
+            max_result_tokens: 4096,
+            stream_intermediate: true,
+        }
+    }
+}
+
+impl Tools {
+    /// Reads the section. The keys of parts that are not there yet draw a warning, so that a file written for
+    /// them still loads.
+    #[must_use]
+    pub fn read(mut fields: Fields<'_>) -> Self {
+        let default = Self::default();
+        let read = Self {
+            internal: Internal::read(fields.section("internal"), default.internal),
+            folder: folder(&mut fields, "folder"),
+            fetch: read_fetch(fields.section("fetch"), &default.fetch),
+            search: search::Settings::read(fields.section("search")),
+            files: read_files(fields.section("files"), default.files),
+        };
+        fields.absent("mcp", "has no effect yet: there is no MCP in this version");
+        fields.absent(
+            "skills",
+            "has no effect yet: there are no skills in this version",
+        );
+        fields.finish();
+        read
+    }
+}
+
+fn read_fetch(mut fields: Fields<'_>, default: &fetch::Settings) -> fetch::Settings {
+    let read = fetch::Settings {
+        max_bytes: fields.usize("max_bytes", default.max_bytes, 1_024..=64 * 1024 * 1024),
+        allow: fields.texts("allow", 100),
+    };
+    fields.finish();
+    read
+}
+
+/// A folder, or `auto`.
+fn folder(fields: &mut Fields<'_>, key: &str) -> Option<PathBuf> {
+    let path = fields.text(key, "auto");
+    (!matches!(path.as_str(), "auto" | "")).then(|| PathBuf::from(path))
+}
+
+fn read_files(mut fields: Fields<'_>, default: files::Settings) -> files::Settings {
+    let read = files::Settings {
+        workspaces: folder(&mut fields, "workspaces"),
+        max_bytes: fields.u64("max_bytes", default.max_bytes, 1_024..=1 << 40),
+    };
+    fields.finish();
+    read
+}
+
+impl Internal {
+    fn read(mut fields: Fields<'_>, default: Self) -> Self {
+        let disabled = fields.list("disabled").into_iter().filter_map(|setting| {
+            let name = setting.word()?;
+            if built_in_names().any(|known| known == name) {
+                return Some(name.to_owned());
+            }
+            let hint =
+                nearest(name, built_in_names()).map(|known| format!("did you mean {known}?"));
+            setting.invalid("there is no tool of this name", hint.as_deref());
+            None
+        });
+        let disabled = disabled.collect();
+        let read = Self {
+            enabled: fields.bool("enabled", default.enabled),
+            max_per_request: fields.usize("max_per_request", default.max_per_request, 1..=128),
+            disabled,
+        };
+        fields.finish();
+        read
+    }
+}
+
+impl ToolCalling {
+    /// Reads the section.
+    #[must_use]
+    pub fn read(mut fields: Fields<'_>) -> Self {
+        let default = Self::default();
+        let strategies = [
+            ("eager", Strategy::Eager),
+            ("sequential", Strategy::Sequential),
+            ("smart", Strategy::Smart),
+        ];
+        let read = Self {
+            strategy: fields.choice("strategy", default.strategy, &strategies),
+            max_steps: fields.usize("max_steps", default.max_steps, 1..=100),
+            max_calls_per_request: fields.usize(
+                "max_calls_per_request",
+                default.max_calls_per_request,
+                0..=1000,
+            ),
+            timeout: fields.seconds("timeout", default.timeout, 0.1..=3600.0),
+            max_retries: fields.u32("max_retries", default.max_retries, 0..=100),
+            parallel_calls: fields.bool("parallel_calls", default.parallel_calls),
+            max_parallel_calls: fields.usize(
+                "max_parallel_calls",
+                default.max_parallel_calls,
+                1..=64,
+            ),
+            max_result_tokens: fields.usize(
+                "max_result_tokens",
+                default.max_result_tokens,
+                64..=1_000_000,
+            ),
+            stream_intermediate: fields.bool("stream_intermediate", default.stream_intermediate),
+        };
+        fields.finish();
+        read
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use weirgate_sdk::settings::{Problems, Severity};
+
+    use super::*;
+    use crate::config::parse_for_tests;
+
+    #[test]
+    fn the_sources_blocks_load_as_they_stand() {
+        let text = r#"
+internal: {enabled: true, max_per_request: 128}
+mcp: {enabled: true, servers: []}
+skills: {enabled: true, registry_path: "/x"}
+"#;
+        let problems = Problems::new();
+        let node = parse_for_tests(text, &problems);
+        let read = Tools::read(Fields::new(&node, "tools", &problems));
+        assert_eq!(read, Tools::default());
+        let told = problems.take();
+        assert!(
+            told.iter()
+                .all(|problem| problem.severity == Severity::Warning)
+        );
+        assert_eq!(told.len(), 2, "what has no effect is said");
+        let text = r#"
+strategy: "smart"
+max_calls_per_request: 128
+timeout: 60
+max_retries: 3
+parallel_calls: true
+max_parallel_calls: 5
+max_result_tokens: 4096
+stream_intermediate: true
+"#;
+        let node = parse_for_tests(text, &problems);
+        let read = ToolCalling::read(Fields::new(&node, "tool_calling", &problems));
+        assert_eq!((read, problems.take().len()), (ToolCalling::default(), 0));
+    }
+
+    #[test]
+    fn a_tool_that_is_not_there_cannot_be_disabled() {
+        let problems = Problems::new();
+        let node = parse_for_tests("internal: {disabled: [calculat, date_time]}\n", &problems);
+        let read = Tools::read(Fields::new(&node, "tools", &problems));
+        assert_eq!(read.internal.disabled, ["date_time"]);
+        let told = problems.take();
+        assert_eq!(told[0].hint.as_deref(), Some("did you mean calculate?"));
+    }
+}

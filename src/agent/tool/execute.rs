@@ -1,0 +1,426 @@
+//! Runs the calls of one answer of the model.
+//!
+//! Owns what stands around a tool: the rights of the one who asks, as they are now; the check of the arguments; the
+//! order, the time limit and the retries; and that what a tool gives reaches the model as data, without secrets and
+//! not too long; and that the journal knows of a call that is not safe to repeat before it runs. It never asks a
+//! model.
+
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
+
+use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream};
+use serde_json::{Map, Value};
+
+use super::{
+    Access, Call, Fault, Given,
+    config::ToolCalling,
+    order::{Kind, groups},
+    registry::Entry,
+    usage::{Admitted, Usage},
+};
+use crate::{
+    agent::{
+        Agent,
+        answer::Work,
+        context::{cut, estimate_tokens},
+        history::{Content, Step},
+        model::{ToolCall, calls::object},
+        turn::{Input, Turn},
+    },
+    i18n::Text,
+    permission::{Actor, Proof, Scope, decide},
+    reason::Reason,
+    security::{fence::fenced, guard::Verdict},
+    store::{StoreError, Write, commit},
+    telemetry::metrics,
+    trace::turn_id,
+};
+
+/// The pause before a call is made again, times the number of tries.
+const PAUSE: Duration = Duration::from_millis(250);
+/// What the model is told of a call that was running when the gateway ended.
+const UNSURE: &str = "The gateway ended while this ran: it may have been done, or not, or in part. Do not do it again \
+                      without looking what is there or asking.";
+/// Put before what a failed call gives.
+const FAILED: &str = "Error: ";
+
+/// A call that may run.
+struct Ready {
+    entry: Arc<Entry>,
+    proof: Proof,
+    arguments: Map<String, Value>,
+}
+
+/// Why a call does not run: what the model is told, and the reason.
+struct Refused(String, Reason);
+
+/// Whether the turn may go on to call tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Goes {
+    /// It may.
+    On,
+    /// It is to answer with what it has.
+    ToItsEnd,
+}
+
+impl Agent {
+    /// Runs the calls of the last step that have no result yet, and puts their results in, in the order of the calls.
+    /// Dropping the future stops what runs.
+    ///
+    /// # Errors
+    /// The store's, of whom the rights are asked.
+    pub(in crate::agent) async fn execute(
+        &self,
+        input: &Input,
+        turn: &Turn,
+        work: &mut Work,
+    ) -> Result<Goes, StoreError> {
+        // Rights that were taken meanwhile are gone.
+        let (actor, _) = self.actor(input, &turn.person, turn.body()).await?;
+        let Some(last) = work.steps.len().checked_sub(1) else {
+            return Ok(Goes::On);
+        };
+        let Work {
+            steps, usage, kept, ..
+        } = work;
+        let Some(step) = steps.last_mut() else {
+            return Ok(Goes::On);
+        };
+        let mut goes = Goes::On;
+        let mut ready = Vec::with_capacity(step.calls.len());
+        for (call, result) in step.calls.iter().zip(&mut step.results) {
+            if result.is_some() {
+                ready.push(None);
+                continue;
+            }
+            match self.ready(input, turn, &actor, call, usage) {
+                Ok(found) => ready.push(Some(found)),
+                Err(Refused(text, reason)) => {
+                    if matches!(reason, Reason::ToolLimit | Reason::ToolLoop) {
+                        goes = Goes::ToItsEnd;
+                    }
+                    self.traces.note(input.turn, reason, self.clock.now());
+                    metrics::tool_call(known(input, &call.name), reason.code(), Duration::ZERO);
+                    *result = Some(format!("{FAILED}{text}"));
+                    ready.push(None);
+                }
+            }
+        }
+        let calling = &input.rules.settings.tool_calling;
+        let kinds: Vec<Kind> = ready.iter().map(kind).collect();
+        let usage = &*usage;
+        let fragile = |at: &usize| {
+            let ready = ready.get(*at).and_then(Option::as_ref);
+            ready.is_some_and(|ready| !ready.entry.tool.spec().repeatable)
+        };
+        let mut unsaid = false;
+        for group in groups(calling.strategy, calling.parallel_calls, &kinds) {
+            let doing: Vec<usize> = group.iter().copied().filter(fragile).collect();
+            if !doing.is_empty() {
+                self.keep(input.turn, steps, kept, &doing).await?;
+                unsaid = true;
+            }
+            let Some(step) = steps.get_mut(last) else {
+                break;
+            };
+            let mut waiting: Vec<BoxFuture<'_, (usize, String)>> = Vec::with_capacity(group.len());
+            for at in group {
+                if let Some(Some(ready)) = ready.get(at) {
+                    let run = self.run(input, turn, ready, usage);
+                    waiting.push(Box::pin(async move { (at, run.await) }));
+                }
+            }
+            let mut running = stream::iter(waiting).buffer_unordered(calling.max_parallel_calls);
+            while let Some((at, text)) = running.next().await {
+                if let Some(result) = step.results.get_mut(at) {
+                    *result = Some(text);
+                }
+            }
+        }
+        if unsaid {
+            self.keep(input.turn, steps, kept, &[]).await?;
+        }
+        Ok(goes)
+    }
+
+    /// Writes the steps that are not in the journal yet. The calls of `doing` are about to run, and may have run
+    /// for whoever reads this.
+    async fn keep(
+        &self,
+        turn: i64,
+        steps: &[Step],
+        kept: &mut usize,
+        doing: &[usize],
+    ) -> Result<(), StoreError> {
+        let last = steps.len().saturating_sub(1);
+        let first = (*kept).min(last);
+        // Who is stopped in here has perhaps written them all the same.
+        *kept = steps.len();
+        for (at, step) in steps.iter().enumerate().skip(first) {
+            let mut step = step.clone();
+            if at == last {
+                for place in doing {
+                    if let Some(result) = step.results.get_mut(*place) {
+                        *result = Some(UNSURE.to_owned());
+                    }
+                }
+            }
+            let content = Content::step(&step).encode().into_boxed_str();
+            let step = u32::try_from(at).unwrap_or(u32::MAX);
+            commit(&self.store, |then| Write::Step {
+                turn,
+                step,
+                content,
+                then,
+            })
+            .await?;
+        }
+        Ok(())
+    }
+
+    /// Takes up the steps of a turn that ran before.
+    ///
+    /// # Errors
+    /// The store's.
+    pub(in crate::agent) async fn take_up(
+        &self,
+        input: &Input,
+        work: &mut Work,
+    ) -> Result<(), StoreError> {
+        let most = input.rules.settings.tool_calling.max_calls_per_request;
+        for content in self.store.steps(input.turn).await? {
+            let Some(content) = Content::decode(&content) else {
+                break;
+            };
+            let step = content.as_step();
+            for (call, result) in step.calls.iter().zip(&step.results) {
+                if result.is_some() {
+                    work.usage.admit(call, most);
+                }
+                if result.as_deref() == Some(UNSURE) {
+                    let now = self.clock.now();
+                    self.traces.note(input.turn, Reason::ToolUnsure, now);
+                }
+            }
+            work.steps.push(step);
+        }
+        work.kept = work.steps.len();
+        work.requests = work.steps.len();
+        Ok(())
+    }
+
+    /// Whether a call may run, by everything that is known before.
+    fn ready(
+        &self,
+        input: &Input,
+        turn: &Turn,
+        actor: &Actor,
+        call: &ToolCall,
+        usage: &mut Usage,
+    ) -> Result<Ready, Refused> {
+        let most = input.rules.settings.tool_calling.max_calls_per_request;
+        match usage.admit(call, most) {
+            Admitted::Yes => {}
+            Admitted::TooMany => {
+                let text = "No more calls are possible now. Answer with what you have.";
+                return Err(Refused(text.to_owned(), Reason::ToolLimit));
+            }
+            Admitted::Repeated => {
+                let text = "The same call was made just before. Answer with what you have.";
+                return Err(Refused(text.to_owned(), Reason::ToolLoop));
+            }
+        }
+        let refused = |text: String| Refused(text, Reason::ToolRefused);
+        let Some(entry) = input.rules.tools.get(&call.name) else {
+            return Err(refused("There is no tool of this name.".to_owned()));
+        };
+        let spec = entry.tool.spec();
+        let scope = if spec.global {
+            Scope::Global
+        } else {
+            Scope::Conversation(input.conversation)
+        };
+        let needs = spec.needs(turn.body().group);
+        let Ok(proof) = decide(actor, needs, scope, self.clock.now()) else {
+            let text = "The person who asks may not use this tool here.";
+            return Err(refused(text.to_owned()));
+        };
+        if spec.approval {
+            let text =
+                "This tool needs an approval, and nobody can be asked for one in this version.";
+            return Err(refused(text.to_owned()));
+        }
+        // What must not leave does not leave through a tool either.
+        let cleaned = input.rules.composer.redactor().clean(&call.arguments);
+        let Some(arguments) = object(&cleaned.text) else {
+            return Err(refused("The arguments are no JSON object.".to_owned()));
+        };
+        if let Err(misfit) = entry.schema.check(&arguments) {
+            return Err(refused(format!("The arguments do not fit: {misfit}")));
+        }
+        Ok(Ready {
+            entry,
+            proof,
+            arguments,
+        })
+    }
+
+    /// Runs one call to its end, and makes a text for the model of it.
+    async fn run(&self, input: &Input, turn: &Turn, ready: &Ready, usage: &Usage) -> String {
+        let settings = &input.rules.settings;
+        let calling = &settings.tool_calling;
+        let spec = ready.entry.tool.spec();
+        let note = |reason| self.traces.note(input.turn, reason, self.clock.now());
+        let mut tries = 0;
+        loop {
+            let started = self.clock.tick();
+            let call = Call {
+                proof: &ready.proof,
+                arguments: &ready.arguments,
+                conversation: &turn.conversation,
+                zone: &settings.zone,
+                now: self.clock.now(),
+            };
+            let (outcome, given) = once(ready, call, calling.timeout).await;
+            let took = Duration::from_micros(self.clock.tick().saturating_sub(started));
+            metrics::tool_call(&spec.name, outcome.map_or("ok", Reason::code), took);
+            let fault = match given {
+                Ok(given) => return self.dressed(input, turn, given, "", calling),
+                Err(fault) => fault,
+            };
+            if let Some(reason) = outcome {
+                note(reason);
+                tracing::info!(turn = %turn_id(input.turn), tool = %spec.name, %reason, "a tool gave nothing");
+            }
+            tries += 1;
+            let again = fault.passing && spec.repeatable && tries <= calling.max_retries;
+            if !(again && usage.take_retry(settings.tool_retries)) {
+                return self.dressed(input, turn, fault.given, FAILED, calling);
+            }
+            note(Reason::ToolRetried);
+            tokio::time::sleep(PAUSE * tries).await;
+        }
+    }
+
+    /// What a tool gave, as the model may have it.
+    fn dressed(
+        &self,
+        input: &Input,
+        turn: &Turn,
+        given: Given,
+        before: &str,
+        calling: &ToolCalling,
+    ) -> String {
+        let note = |reason| self.traces.note(input.turn, reason, self.clock.now());
+        let cleaned = input.rules.composer.redactor().clean(&given.text);
+        let (text, was_cut) = shortened(cleaned.text.into_owned(), calling.max_result_tokens);
+        if was_cut {
+            note(Reason::ToolResultCut);
+        }
+        let Some(origin) = given.origin else {
+            return format!("{before}{text}");
+        };
+        let checked = input.rules.guard.check(text);
+        let text = match checked.verdict {
+            Verdict::Pass => fenced(origin, &checked.text),
+            Verdict::Sanitised => {
+                note(Reason::InjectionSanitised);
+                fenced(origin, &checked.text)
+            }
+            Verdict::Warned => {
+                note(Reason::InjectionWarned);
+                let hint = Text::HintUntrusted.render(turn.language);
+                format!("{hint}\n{}", fenced(origin, &checked.text))
+            }
+            Verdict::Blocked => {
+                note(Reason::InjectionBlocked);
+                "The result was withheld: it reads like an attempt to change your instructions."
+                    .into()
+            }
+        };
+        format!("{before}{text}")
+    }
+}
+
+/// Runs a tool once.
+async fn once(
+    ready: &Ready,
+    call: Call<'_>,
+    most: Duration,
+) -> (Option<Reason>, Result<Given, Fault>) {
+    let run = AssertUnwindSafe(ready.entry.tool.run(call)).catch_unwind();
+    match tokio::time::timeout(most, run).await {
+        Ok(Ok(Ok(given))) => (None, Ok(given)),
+        Ok(Ok(Err(fault))) => (Some(Reason::ToolFailed), Err(fault)),
+        Ok(Err(_)) => (
+            Some(Reason::ToolFailed),
+            Err(Fault::lasting("The tool has a fault of its own.")),
+        ),
+        Err(_) => (
+            Some(Reason::ToolTimeout),
+            Err(Fault::passing("The tool took too long and was stopped.")),
+        ),
+    }
+}
+
+/// What the order of a call depends on; one that does not run depends on nothing.
+fn kind(ready: &Option<Ready>) -> Kind {
+    Kind {
+        writes: ready
+            .as_ref()
+            .is_some_and(|ready| ready.entry.tool.spec().access != Access::Read),
+        resource: ready
+            .as_ref()
+            .and_then(|ready| ready.entry.tool.resource(&ready.arguments)),
+    }
+}
+
+/// A name that may stand in a metric: not whatever a model makes up.
+fn known<'a>(input: &Input, name: &'a str) -> &'a str {
+    if input.rules.tools.get(name).is_some() {
+        name
+    } else {
+        "unknown"
+    }
+}
+
+/// A text of at most so many tokens: its beginning, a mark and its end; says whether it was cut.
+fn shortened(text: String, tokens: usize) -> (String, bool) {
+    if estimate_tokens(&text) <= tokens {
+        return (text, false);
+    }
+    let end = tokens / 4;
+    let turned: String = text.chars().rev().collect();
+    let (tail, _) = cut(turned, end);
+    // The mark of `cut` stands at the end of the turned text, and is turned with it.
+    let tail: String = tail
+        .chars()
+        .rev()
+        .skip_while(|sign| *sign != '\n')
+        .collect();
+    let (head, _) = cut(text, tokens - end);
+    (format!("{head}{tail}"), true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_result_keeps_its_beginning_and_its_end() {
+        let text: String = (0..5_000).map(|n| format!("line {n}\n")).collect();
+        let (short, was_cut) = shortened(text, 200);
+        assert!(
+            was_cut && estimate_tokens(&short) <= 210,
+            "{}",
+            estimate_tokens(&short)
+        );
+        assert!(
+            short.starts_with("line 0\n") && short.ends_with("line 4999\n"),
+            "{short}"
+        );
+        assert!(short.contains("[…]"));
+        let (short, _) = shortened("好".repeat(9_000), 100);
+        assert!(short.chars().filter(|sign| *sign == '好').count() > 60);
+        assert_eq!(shortened("short".into(), 100), ("short".into(), false));
+    }
+}

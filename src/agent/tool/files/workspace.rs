@@ -1,0 +1,353 @@
+//! The workspace of a conversation: a folder that nothing leads out of.
+//!
+//! Owns how files in it are reached: beneath a handle of the folder, by paths whose links are resolved before and not
+//! followed again, past the guard for blocked files; and how much it may hold. All of it blocks.
+
+use std::{
+    fs::{DirBuilder, File},
+    io::{self, Read as _, Write as _},
+    os::{fd::OwnedFd, unix::fs::DirBuilderExt as _},
+    path::{Component, Path, PathBuf},
+};
+
+use rustix::{
+    fs::{Dir, FileType, Mode, OFlags, ResolveFlags, fstat, mkdirat, openat2, renameat, unlinkat},
+    io::Errno,
+};
+use sha2::{Digest as _, Sha256};
+use weirgate_sdk::ConversationKey;
+
+use crate::{
+    agent::tool::Fault,
+    security::paths::{PathGuard, Refused},
+};
+
+/// Most bytes of a file.
+pub(super) const MAX_FILE: usize = 1024 * 1024;
+/// Most files that are looked through, and how deep folders may lie in each other.
+const MAX_FILES: usize = 10_000;
+const MAX_DEPTH: usize = 16;
+/// Where a file is written before it takes its name.
+const DRAFT: &str = ".weirgate-draft";
+
+/// Nothing is followed out of the folder, and no link at all: paths are resolved before.
+const BENEATH: ResolveFlags = ResolveFlags::BENEATH
+    .union(ResolveFlags::NO_MAGICLINKS)
+    .union(ResolveFlags::NO_SYMLINKS);
+
+/// The folder in which all workspaces are.
+#[derive(Debug)]
+pub(super) struct Workspaces {
+    pub(super) root: PathBuf,
+    pub(super) guard: PathGuard,
+    /// Most bytes of all files of one.
+    pub(super) max_bytes: u64,
+}
+
+/// The workspace of one conversation.
+#[derive(Debug)]
+pub(super) struct Workspace<'a> {
+    path: PathBuf,
+    handle: OwnedFd,
+    of: &'a Workspaces,
+}
+
+/// A file that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Found {
+    /// Its path in the workspace.
+    pub(super) path: String,
+    /// It is a folder.
+    pub(super) folder: bool,
+    /// Its size in bytes.
+    pub(super) bytes: u64,
+}
+
+impl Workspaces {
+    /// The workspace of a conversation; it is made if it is not there.
+    pub(super) fn of(&self, conversation: &ConversationKey) -> Result<Workspace<'_>, Fault> {
+        let hash = Sha256::digest(conversation.encode());
+        let name = hash.iter().take(16).map(|byte| format!("{byte:02x}"));
+        let path = self.root.join(name.collect::<String>());
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(&path);
+        // The guard resolves paths, and they are compared with this one.
+        let path = made.and_then(|()| path.canonicalize()).map_err(failed)?;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let handle = rustix::fs::open(&path, flags, Mode::empty()).map_err(failed)?;
+        Ok(Workspace {
+            path,
+            handle,
+            of: self,
+        })
+    }
+}
+
+impl Workspace<'_> {
+    /// The text of a file.
+    pub(super) fn read(&self, path: &str) -> Result<String, Fault> {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let opened = self.open(&self.checked(path)?, flags)?;
+        let kind = FileType::from_raw_mode(fstat(&opened).map_err(failed)?.st_mode);
+        if kind != FileType::RegularFile {
+            return Err(Fault::lasting("That is no file."));
+        }
+        let mut bytes = Vec::new();
+        let most = u64::try_from(MAX_FILE).unwrap_or(u64::MAX);
+        let mut file = File::from(opened).take(most + 1);
+        file.read_to_end(&mut bytes).map_err(failed)?;
+        if bytes.len() > MAX_FILE {
+            return Err(Fault::lasting("The file is too large to be read."));
+        }
+        String::from_utf8(bytes).map_err(|_| Fault::lasting("The file is no text."))
+    }
+
+    /// Writes a file whole, with its folders; what reads it sees the old one or the new one.
+    pub(super) fn write(&self, path: &str, text: &str) -> Result<(), Fault> {
+        if text.len() > MAX_FILE {
+            return Err(Fault::lasting("The text is too long for a file."));
+        }
+        let relative = self.checked_or_made(path)?;
+        let used: u64 = self.list("")?.iter().map(|found| found.bytes).sum();
+        let more = u64::try_from(text.len()).unwrap_or(u64::MAX);
+        if used.saturating_add(more) > self.of.max_bytes {
+            return Err(Fault::lasting("The workspace is full."));
+        }
+        let name = relative
+            .file_name()
+            .ok_or_else(|| Fault::lasting("The path names no file."))?;
+        let folder = self.folder(relative.parent().unwrap_or(Path::new("")))?;
+        // What an earlier process left.
+        let _ = unlinkat(&folder, DRAFT, rustix::fs::AtFlags::empty());
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let draft = openat2(&folder, DRAFT, flags, Mode::RUSR | Mode::WUSR, BENEATH);
+        let mut draft = File::from(draft.map_err(failed)?);
+        draft.write_all(text.as_bytes()).map_err(failed)?;
+        renameat(&folder, DRAFT, &folder, name).map_err(failed)
+    }
+
+    /// What is in a folder and below it, in order of the paths; at most [`MAX_FILES`]. What is blocked is not shown.
+    pub(super) fn list(&self, path: &str) -> Result<Vec<Found>, Fault> {
+        let relative = self.checked(path)?;
+        let mut found = Vec::new();
+        let mut folders = vec![(relative, 0)];
+        while let Some((folder, depth)) = folders.pop() {
+            let handle = self.folder(&folder)?;
+            for entry in Dir::read_from(&handle).map_err(failed)? {
+                let entry = entry.map_err(failed)?;
+                let name = entry.file_name().to_string_lossy().into_owned();
+                if matches!(name.as_str(), "." | ".." | DRAFT) {
+                    continue;
+                }
+                let path = folder.join(&name);
+                let no_follow = rustix::fs::AtFlags::SYMLINK_NOFOLLOW;
+                let Ok(stat) = rustix::fs::statat(&handle, entry.file_name(), no_follow) else {
+                    continue;
+                };
+                let kind = FileType::from_raw_mode(stat.st_mode);
+                let is_folder = kind == FileType::Directory;
+                let blocked = self.of.guard.check(&self.path, &path).is_err();
+                if blocked || !(is_folder || kind == FileType::RegularFile) {
+                    continue;
+                }
+                if is_folder && depth < MAX_DEPTH {
+                    folders.push((path.clone(), depth + 1));
+                }
+                found.push(Found {
+                    path: path.to_string_lossy().into_owned(),
+                    folder: is_folder,
+                    bytes: if is_folder {
+                        0
+                    } else {
+                        u64::try_from(stat.st_size).unwrap_or(0)
+                    },
+                });
+                if found.len() >= MAX_FILES {
+                    return Err(Fault::lasting("There are too many files here."));
+                }
+            }
+        }
+        found.sort_by(|one, other| one.path.cmp(&other.path));
+        Ok(found)
+    }
+
+    fn open(&self, relative: &Path, flags: OFlags) -> Result<OwnedFd, Fault> {
+        openat2(&self.handle, relative, flags, Mode::empty(), BENEATH).map_err(failed)
+    }
+
+    fn folder(&self, relative: &Path) -> Result<OwnedFd, Fault> {
+        let here = Path::new(".");
+        let relative = if relative == Path::new("") {
+            here
+        } else {
+            relative
+        };
+        self.open(
+            relative,
+            OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
+        )
+    }
+
+    /// The path beneath the folder, with links resolved, if it may be opened.
+    fn checked(&self, path: &str) -> Result<PathBuf, Fault> {
+        self.resolve(path).map_err(|refused| match refused {
+            Refused::Blocked => Fault::lasting("This file must not be opened."),
+            Refused::Unresolved(error) => failed(error),
+        })
+    }
+
+    /// As [`Self::checked`]; the folders of the path are made first.
+    fn checked_or_made(&self, path: &str) -> Result<PathBuf, Fault> {
+        match self.resolve(path) {
+            Err(Refused::Unresolved(error)) if error.kind() == io::ErrorKind::NotFound => {
+                self.make_folders(Path::new(path.trim_start_matches('/')))?;
+                self.checked(path)
+            }
+            _ => self.checked(path),
+        }
+    }
+
+    fn resolve(&self, path: &str) -> Result<PathBuf, Refused> {
+        let relative = Path::new(path.trim_start_matches('/'));
+        let resolved = self.of.guard.check(&self.path, relative)?;
+        let beneath = resolved.strip_prefix(&self.path);
+        beneath.map(Path::to_owned).map_err(|_| Refused::Blocked)
+    }
+
+    /// Makes the folders of a path, one beneath the other.
+    fn make_folders(&self, path: &Path) -> Result<(), Fault> {
+        let parts: Vec<Component<'_>> = path
+            .parent()
+            .into_iter()
+            .flat_map(Path::components)
+            .collect();
+        let plain = |part: &Component<'_>| matches!(part, Component::Normal(_));
+        if parts.len() > MAX_DEPTH || !parts.iter().all(plain) {
+            return Err(Fault::lasting("There is no such folder."));
+        }
+        let mut folder = self.folder(Path::new(""))?;
+        for part in parts {
+            let name: &Path = part.as_ref();
+            match mkdirat(&folder, name, Mode::RWXU) {
+                Ok(()) | Err(Errno::EXIST) => {}
+                Err(error) => return Err(failed(error)),
+            }
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            folder = openat2(&folder, name, flags, Mode::empty(), BENEATH).map_err(failed)?;
+        }
+        Ok(())
+    }
+}
+
+/// A refusal of the system, without paths of this machine.
+fn failed(error: impl Into<io::Error>) -> Fault {
+    let error = error.into();
+    let told = match error.kind() {
+        io::ErrorKind::NotFound => "There is no such file or folder.".to_owned(),
+        io::ErrorKind::NotADirectory => "A part of the path is no folder.".to_owned(),
+        io::ErrorKind::IsADirectory => "That is a folder.".to_owned(),
+        _ if matches!(
+            Errno::from_io_error(&error),
+            Some(Errno::LOOP | Errno::XDEV)
+        ) =>
+        {
+            "This path leads out of the workspace.".to_owned()
+        }
+        kind => format!("That did not work: {kind}."),
+    };
+    Fault::lasting(told)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, os::unix::fs::symlink};
+
+    use super::*;
+
+    fn key() -> ConversationKey {
+        ConversationKey {
+            platform: "test".into(),
+            account: "main".into(),
+            conversation: "private:1".into(),
+            thread: None,
+        }
+    }
+
+    fn workspaces(root: &Path) -> Workspaces {
+        Workspaces {
+            root: root.to_owned(),
+            guard: PathGuard::new(&["**/.env"]).unwrap(),
+            max_bytes: 1_000,
+        }
+    }
+
+    #[test]
+    fn files_are_written_read_and_listed() {
+        let folder = tempfile::tempdir().unwrap();
+        let all = workspaces(folder.path());
+        let workspace = all.of(&key()).unwrap();
+        workspace.write("a/b/note.txt", "hello").unwrap();
+        workspace.write("/top.txt", "x").unwrap();
+        workspace.write("a/b/note.txt", "again").unwrap();
+        assert_eq!(workspace.read("a/../a/b/note.txt").unwrap(), "again");
+        let paths: Vec<String> = workspace
+            .list("")
+            .unwrap()
+            .into_iter()
+            .map(|one| one.path)
+            .collect();
+        assert_eq!(paths, ["a", "a/b", "a/b/note.txt", "top.txt"]);
+        assert!(workspace.read("a").is_err() && workspace.read("none").is_err());
+        assert!(
+            workspace.write("large", &"x".repeat(2_000)).is_err(),
+            "the workspace is full"
+        );
+    }
+
+    #[test]
+    fn nothing_leads_out_and_blocked_files_stay_closed() {
+        let folder = tempfile::tempdir().unwrap();
+        let all = workspaces(folder.path());
+        let workspace = all.of(&key()).unwrap();
+        let secret = folder.path().join("secret.txt");
+        fs::write(&secret, "secret").unwrap();
+        let inside = workspace.path.clone();
+        symlink(&secret, inside.join("file")).unwrap();
+        symlink(folder.path(), inside.join("folder")).unwrap();
+        symlink("/proc/self", inside.join("magic")).unwrap();
+        fs::write(inside.join(".env"), "KEY=1").unwrap();
+        symlink(".env", inside.join("plain")).unwrap();
+        for path in [
+            "../secret.txt",
+            "file",
+            "folder/secret.txt",
+            "folder/../../secret.txt",
+            "magic/root/etc/passwd",
+            "/etc/passwd",
+            ".env",
+            "plain",
+            "./x/../.ENV",
+            "a\0b",
+            "",
+        ] {
+            assert!(workspace.read(path).is_err(), "{path}");
+        }
+        for path in [
+            "../new",
+            "folder/new",
+            "file",
+            "folder/deep/new",
+            "../a/b/c",
+            "/.env",
+            "",
+        ] {
+            assert!(workspace.write(path, "x").is_err(), "{path}");
+        }
+        assert_eq!(fs::read_to_string(&secret).unwrap(), "secret");
+        assert!(!folder.path().join("new").exists() && !folder.path().join("deep").exists());
+        assert_eq!(
+            workspace.list("").unwrap(),
+            [],
+            "links and what is blocked are not shown"
+        );
+    }
+}

@@ -1,0 +1,142 @@
+//! Tools that are programs: folders with a `module.json` in the folder of tools.
+//!
+//! Owns how a program is run: its arguments as JSON on its standard input, what it writes as the result, a small
+//! environment, an end with everything that it started. What its manifest says is `manifest`'s, when it is found
+//! `folder`'s. It is run without a shell.
+
+pub mod folder;
+mod manifest;
+
+use std::{path::PathBuf, process::Stdio};
+
+use async_trait::async_trait;
+use rustix::process::{Pid, Signal, kill_process_group};
+use serde_json::Value;
+use tokio::{
+    io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _},
+    process::{Child, Command},
+};
+
+use super::{Call, Fault, Given, Spec, Tool};
+use crate::security::fence::Origin;
+
+/// Most bytes that are taken of what a program writes.
+const MAX_OUTPUT: usize = 256 * 1024;
+/// Most bytes of what it complains.
+const MAX_COMPLAINT: usize = 2 * 1024;
+/// What of the gateway's environment a program sees: nothing that holds a secret.
+const PASSED: [&str; 5] = ["PATH", "HOME", "LANG", "LC_ALL", "TZ"];
+
+/// A program that a model may have run.
+#[derive(Debug)]
+pub struct Program {
+    spec: Spec,
+    folder: PathBuf,
+    command: Vec<String>,
+}
+
+/// A child with all that it starts; they end with it.
+struct Family(Child);
+
+impl Drop for Family {
+    fn drop(&mut self) {
+        let leader = self.0.id().and_then(|id| i32::try_from(id).ok());
+        if let Some(leader) = leader.and_then(Pid::from_raw) {
+            // It may be gone already.
+            let _ = kill_process_group(leader, Signal::KILL);
+        }
+    }
+}
+
+impl Program {
+    fn command(&self) -> Option<Command> {
+        let (program, arguments) = self.command.split_first()?;
+        // What is written with a slash is in the folder; else it is looked for in PATH.
+        let program = if program.contains('/') {
+            self.folder.join(program)
+        } else {
+            PathBuf::from(program)
+        };
+        let mut command = Command::new(program);
+        command
+            .args(arguments)
+            .current_dir(&self.folder)
+            .env_clear()
+            .envs(
+                PASSED
+                    .iter()
+                    .filter_map(|name| Some((*name, std::env::var_os(name)?))),
+            )
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .kill_on_drop(true);
+        Some(command)
+    }
+}
+
+#[async_trait]
+impl Tool for Program {
+    fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    async fn run(&self, call: Call<'_>) -> Result<Given, Fault> {
+        let command = self.command();
+        let mut command = command.ok_or_else(|| Fault::lasting("The program has no command."))?;
+        let mut child = command.spawn().map_err(|error| {
+            tracing::warn!(tool = %self.spec.name, %error, "a program cannot be started");
+            Fault::lasting("The program cannot be started.")
+        })?;
+        let (stdin, stdout, stderr) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let mut family = Family(child);
+        let arguments = Value::Object(call.arguments.clone()).to_string();
+        let write = async {
+            if let Some(mut stdin) = stdin {
+                // A program that does not read its arguments is none of our business.
+                let _ = stdin.write_all(arguments.as_bytes()).await;
+            }
+        };
+        let ((), out, complaint) = tokio::join!(
+            write,
+            taken(stdout, MAX_OUTPUT),
+            taken(stderr, MAX_COMPLAINT)
+        );
+        let status = family.0.wait().await;
+        let status = status.map_err(|_| Fault::lasting("The program was lost."))?;
+        if status.success() {
+            return Ok(data(out));
+        }
+        let told = format!("The program ended with {status}.\n{complaint}");
+        Err(Fault {
+            given: data(told),
+            passing: false,
+        })
+    }
+}
+
+fn data(text: String) -> Given {
+    Given {
+        text,
+        origin: Some(Origin::ToolResult),
+    }
+}
+
+/// The beginning of what is written; the rest is read and dropped, so that the program can end.
+async fn taken(from: Option<impl AsyncRead + Unpin>, most: usize) -> String {
+    let Some(mut from) = from else {
+        return String::new();
+    };
+    let mut kept = Vec::new();
+    let mut buffer = [0; 8 * 1024];
+    while let Ok(count @ 1..) = from.read(&mut buffer).await {
+        let room = most.saturating_sub(kept.len()).min(count);
+        kept.extend_from_slice(buffer.get(..room).unwrap_or_default());
+    }
+    String::from_utf8_lossy(&kept).into_owned()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,108 @@
+//! How much of its tools a turn has used.
+//!
+//! Owns the count of calls and retries and the guard against calls that go in circles. Pure.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::agent::model::{ToolCall, calls::object};
+
+/// How often the same call may follow itself.
+const IN_A_ROW: usize = 3;
+
+/// What becomes of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Admitted {
+    /// It runs.
+    Yes,
+    /// The turn has made as many as it may.
+    TooMany,
+    /// It is the same as those before.
+    Repeated,
+}
+
+/// What a turn has used.
+#[derive(Debug, Default)]
+pub struct Usage {
+    calls: usize,
+    last: Option<ToolCall>,
+    in_a_row: usize,
+    retries: AtomicU32,
+    /// The tools that were called, each once.
+    names: Vec<String>,
+}
+
+impl Usage {
+    /// Counts a call and says what becomes of it.
+    pub fn admit(&mut self, call: &ToolCall, most: usize) -> Admitted {
+        if !self.names.contains(&call.name) {
+            self.names.push(call.name.clone());
+        }
+        if self.last.as_ref().is_some_and(|last| is_same(last, call)) {
+            self.in_a_row += 1;
+        } else {
+            self.last = Some(call.clone());
+            self.in_a_row = 1;
+        }
+        self.calls += 1;
+        if self.calls > most {
+            Admitted::TooMany
+        } else if self.in_a_row >= IN_A_ROW {
+            Admitted::Repeated
+        } else {
+            Admitted::Yes
+        }
+    }
+
+    /// Takes one of the retries that the turn has, at most `most` in all; says whether there was one.
+    pub fn take_retry(&self, most: u32) -> bool {
+        let more = |used: u32| (used < most).then_some(used + 1);
+        let (set, get) = (Ordering::Relaxed, Ordering::Relaxed);
+        self.retries.fetch_update(set, get, more).is_ok()
+    }
+
+    /// The tools that were called.
+    #[must_use]
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+}
+
+/// Whether two calls ask for the same, whatever the spaces and the order of the arguments.
+fn is_same(one: &ToolCall, other: &ToolCall) -> bool {
+    one.name == other.name
+        && (one.arguments == other.arguments || object(&one.arguments) == object(&other.arguments))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(name: &str, arguments: &str) -> ToolCall {
+        ToolCall {
+            id: String::new(),
+            name: name.into(),
+            arguments: arguments.into(),
+        }
+    }
+
+    #[test]
+    fn the_third_equal_call_in_a_row_does_not_run() {
+        let mut usage = Usage::default();
+        let mut admit = |name, arguments| usage.admit(&call(name, arguments), 99);
+        assert_eq!(admit("f", r#"{"a":1,"b":2}"#), Admitted::Yes);
+        assert_eq!(admit("f", r#"{ "b": 2, "a": 1 }"#), Admitted::Yes);
+        assert_eq!(admit("f", r#"{"a":1,"b":2}"#), Admitted::Repeated);
+        assert_eq!(admit("f", "{}"), Admitted::Yes);
+        assert_eq!(admit("g", "{}"), Admitted::Yes);
+        assert_eq!(admit("f", "{}"), Admitted::Yes);
+        assert_eq!(usage.names(), ["f", "g"]);
+    }
+
+    #[test]
+    fn calls_and_retries_are_counted_over_the_turn() {
+        let mut usage = Usage::default();
+        assert_eq!(usage.admit(&call("f", "{}"), 1), Admitted::Yes);
+        assert_eq!(usage.admit(&call("g", "{}"), 1), Admitted::TooMany);
+        assert!(usage.take_retry(2) && usage.take_retry(2) && !usage.take_retry(2));
+    }
+}

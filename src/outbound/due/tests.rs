@@ -1,0 +1,252 @@
+//! Bans that the gateway ends, in virtual time, over restarts and failures.
+
+use std::{collections::HashMap, path::Path, time::Duration};
+
+use weirgate_sdk::{
+    Adapter, Stopper, UserId,
+    moderation::{Action, Moderates as _, ModerationError},
+};
+use weirgate_testkit::{
+    clock::until,
+    scripted::{Options, ScriptedAdapter},
+};
+
+use super::{lift::Ordered, *};
+use crate::{
+    hook::Hooks,
+    outbound::{
+        config::Output,
+        deliver::{Deliverer, Parts},
+    },
+    store::{
+        Accept, Finish, HistoryScope, TurnState,
+        config::{Durability, Retention},
+        sqlite::{Options as StoreOptions, SqliteStore},
+    },
+};
+
+const DAY: Duration = Duration::from_secs(86_400);
+const START: i64 = 1_000;
+
+struct Process {
+    store: Arc<dyn Store>,
+    stopper: Stopper,
+    work: tokio::task::JoinHandle<()>,
+    added: Arc<Notify>,
+}
+
+fn open(path: &Path) -> Arc<dyn Store> {
+    SqliteStore::open_inline(StoreOptions {
+        path: path.to_owned(),
+        durability: Durability::Process,
+        retention: Retention {
+            inbox: DAY,
+            outbox: DAY,
+            history: DAY,
+            audit: DAY,
+            media: DAY,
+        },
+        readers: 1,
+        now: || START,
+    })
+    .unwrap()
+}
+
+/// A process that begins at this time of the clock.
+fn start(path: &Path, stage: &Arc<ScriptedAdapter>, at: i64) -> Process {
+    let store = open(path);
+    let (stopper, stop) = Stopper::new();
+    let clock = Clock::starting_at(at);
+    let directory = Arc::new(Directory::new(Arc::clone(&store)));
+    let adapter: Arc<dyn Adapter> = stage.clone();
+    let traces = Arc::<Traces>::default();
+    let deliverer = Deliverer::new(Parts {
+        media: None,
+        redactor: Arc::default(),
+        sent: Arc::default(),
+        store: Arc::clone(&store),
+        adapters: HashMap::from([((stage.platform(), stage.account()), adapter)]),
+        directory: Arc::clone(&directory),
+        traces: Arc::clone(&traces),
+        clock,
+        output: Output::default(),
+        hooks: Hooks::default(),
+        stop: stop.clone(),
+    });
+    let added = Arc::<Notify>::default();
+    let performer = Performer {
+        store: Arc::clone(&store),
+        deliverer,
+        directory,
+        rules: Arc::new(Current::new(crate::app::tune::default_rules(clock))),
+        traces,
+        clock,
+        added: Arc::clone(&added),
+    };
+    Process {
+        store,
+        stopper,
+        work: tokio::spawn(performer.run(stop)),
+        added,
+    }
+}
+
+impl Process {
+    /// A turn ends with what this action leaves for later.
+    async fn order(&self, stage: &ScriptedAdapter, action: &Action, now: i64) {
+        let event = format!("{action:?}{now}");
+        let message = Accept {
+            conversation: stage.key("g1"),
+            person: stage.user("ann"),
+            event: event.into(),
+            event_until: 1 << 40,
+            at: now,
+            route: 0,
+            priority: 0,
+            shown: false,
+            body: r#"{"i":"m","t":"hi"}"#.into(),
+        };
+        let (platform, account) = (stage.platform(), stage.account());
+        let rows = commit(&self.store, |then| Write::Accept {
+            platform,
+            account,
+            messages: vec![message],
+            cursor: None,
+            then,
+        })
+        .await
+        .unwrap();
+        let effects = Lift::after(
+            stage,
+            action,
+            Ordered {
+                conversation: rows[0].conversation,
+                turn: rows[0].id,
+                shown: "Bob",
+                language: Language::En,
+                now,
+            },
+        );
+        let finish = Finish {
+            turn: rows[0].id,
+            begun: false,
+            members: vec![rows[0].id],
+            state: TurnState::Done,
+            reason: None,
+            history: Vec::new(),
+            scope: HistoryScope {
+                conversation: rows[0].conversation,
+                person: 0,
+            },
+            replies: Vec::new(),
+            effects,
+            at: now,
+        };
+        commit(&self.store, |then| Write::Finish(Arc::new(finish), then))
+            .await
+            .unwrap();
+        self.added.notify_one();
+    }
+
+    async fn end(self) {
+        self.stopper.stop();
+        self.work.await.unwrap();
+        self.store.close().await;
+    }
+}
+
+fn ban(time: Option<u64>) -> Action {
+    Action::Ban {
+        user: UserId::from("42"),
+        time: time.map(Duration::from_secs),
+    }
+}
+
+fn unban() -> Action {
+    Action::Unban {
+        user: UserId::from("42"),
+    }
+}
+
+fn stage() -> (tempfile::TempDir, Arc<ScriptedAdapter>) {
+    let options = Options {
+        moderates: true,
+        ..Options::default()
+    };
+    (tempfile::tempdir().unwrap(), ScriptedAdapter::new(options))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_ban_ends_in_time_and_once() {
+    let (folder, stage) = stage();
+    let process = start(&folder.path().join("db"), &stage, START);
+    stage.bench.fail([]);
+    process.order(&stage, &ban(Some(600)), START).await;
+    tokio::time::sleep(Duration::from_secs(599)).await;
+    assert_eq!(stage.bench.acts(), []);
+    assert!(until(DAY, || !stage.texts("g1").is_empty()).await);
+    assert_eq!(stage.texts("g1"), ["Bob may come back: the time is over."]);
+    tokio::time::sleep(DAY).await;
+    assert_eq!(stage.texts("g1").len(), 1);
+    process.end().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_of_mind_counts() {
+    let (folder, stage) = stage();
+    let process = start(&folder.path().join("db"), &stage, START);
+    process.order(&stage, &ban(Some(600)), START).await;
+    process.order(&stage, &unban(), START + 1).await;
+    process.order(&stage, &ban(Some(600)), START + 2).await;
+    process.order(&stage, &ban(None), START + 3).await;
+    tokio::time::sleep(DAY).await;
+    assert_eq!(stage.bench.acts(), [], "it is for good now");
+    process
+        .order(&stage, &ban(Some(600)), START + 86_400_000)
+        .await;
+    let longer = ban(Some(1_200));
+    process.order(&stage, &longer, START + 86_400_000).await;
+    tokio::time::sleep(Duration::from_secs(1_100)).await;
+    assert_eq!(stage.texts("g1"), [""; 0]);
+    tokio::time::sleep(Duration::from_secs(200)).await;
+    assert_eq!(stage.texts("g1").len(), 1);
+    process.end().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_due_while_nobody_runs_is_done_at_the_next_start() {
+    let (folder, stage) = stage();
+    let path = folder.path().join("db");
+    let process = start(&path, &stage, START);
+    stage.act(&stage.key("g1"), &ban(None)).await.unwrap();
+    process.order(&stage, &ban(Some(600)), START).await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    process.end().await;
+    let process = start(&path, &stage, START + 7_000_000);
+    assert!(until(DAY, || !stage.texts("g1").is_empty()).await);
+    assert_eq!(stage.bench.acts(), [ban(None), unban()]);
+    process.end().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_platform_does_not_do_now_is_tried_again_and_what_it_refuses_is_told() {
+    let (folder, stage) = stage();
+    let process = start(&folder.path().join("db"), &stage, START);
+    stage.act(&stage.key("g1"), &ban(None)).await.unwrap();
+    stage.bench.fail([
+        ModerationError::Unavailable("away".to_owned()),
+        ModerationError::NotConfirmed("lost".to_owned()),
+        ModerationError::BotLacksRight,
+    ]);
+    process.order(&stage, &ban(Some(600)), START).await;
+    assert!(until(DAY, || !stage.texts("g1").is_empty()).await);
+    assert_eq!(stage.bench.acts().len(), 4);
+    let told = &stage.texts("g1")[0];
+    assert!(
+        told.starts_with("Bob was to be let in again by now, but: I may not"),
+        "{told}"
+    );
+    tokio::time::sleep(DAY).await;
+    assert_eq!(stage.bench.acts().len(), 4, "it is given up");
+    process.end().await;
+}

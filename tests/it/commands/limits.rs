@@ -1,0 +1,159 @@
+//! What one person, one conversation and one account may have, talking in circles, and strangers.
+
+use serde_json::{Value, json};
+use weirgate_testkit::model::FakeModel;
+
+use crate::gateway::{BOT, Chat as _, Gateway, LIMIT, rows};
+
+fn limits(of: &str, quota: Value) -> Value {
+    json!({
+        "limits": { of: quota },
+        "permissions": { "owners": { "qq": ["9"] } },
+        "flow_control": { "user": { "rate": 0 } },
+    })
+}
+
+/// Waits until a reason was given so often.
+async fn counts(gateway: &Gateway, reason: &str, times: u64) {
+    let wait = async {
+        while gateway.counted(reason).await < times {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    };
+    assert!(
+        tokio::time::timeout(LIMIT, wait).await.is_ok(),
+        "{}",
+        gateway.log()
+    );
+    assert_eq!(gateway.counted(reason).await, times);
+}
+
+#[tokio::test]
+async fn tokens_of_a_day_are_used_up_also_over_a_restart() {
+    let model = FakeModel::start().await;
+    let quota = json!({ "tokens_per_day": 1 });
+    let mut gateway = Gateway::start(&model, limits("user", quota)).await;
+    let fake = gateway.onebot().await;
+    assert_eq!(
+        fake.ask(1, "one").await,
+        "re: one",
+        "the last one is answered whole"
+    );
+    let told = "You have used up what you may have of the model today.";
+    assert_eq!(fake.ask(1, "two").await, told);
+    assert_eq!(fake.ask(2, "two").await, "re: two", "others have theirs");
+    assert_eq!(fake.ask(1, "/ping").await, "pong");
+    assert_eq!(gateway.counted("token_budget").await, 1);
+    gateway.kill().await;
+    gateway.up().await;
+    assert!(fake.connection_is(true, LIMIT).await);
+    assert_eq!(fake.ask(1, "three").await, told);
+    assert_eq!(model.count(), 2);
+}
+
+#[tokio::test]
+async fn an_account_and_a_conversation_have_limits_of_their_own() {
+    let model = FakeModel::start().await;
+    let changes = json!({
+        "limits": {
+            "account": { "commands_per_minute": 2 },
+            "conversation": { "messages_per_minute": 1 },
+        },
+    });
+    let gateway = Gateway::start(&model, changes).await;
+    let fake = gateway.onebot().await;
+    fake.ask(1, "/whoami").await;
+    fake.ask(2, "/whoami").await;
+    let told = fake.ask(3, "/whoami").await;
+    assert!(told.contains("2"), "{told}");
+    assert_eq!(gateway.counted("too_many").await, 1);
+    fake.ask_as("member", 50, 100_001, "hello").await;
+    let told = fake.ask_as("member", 50, 100_002, "hello").await;
+    assert!(!told.starts_with("re:"), "{told}");
+    let audit = rows(
+        &gateway.database(),
+        "SELECT event FROM audit WHERE details LIKE '%too_many%' ORDER BY id",
+    );
+    assert_eq!(audit, ["command_blocked", "permission_denied"]);
+}
+
+#[tokio::test]
+async fn a_bot_that_does_not_say_so_is_not_answered_for_ever() {
+    let model = FakeModel::start().await;
+    let changes = limits("loop", json!({ "messages": 3, "pause": 60 }));
+    let gateway = Gateway::start(&model, changes).await;
+    let fake = gateway.onebot().await;
+    for _ in 0..3 {
+        let said = fake.ask_as("member", 50, 100_001, "and you?").await;
+        assert!(said.starts_with("re: "), "{said}");
+    }
+    let told = fake.ask_as("member", 50, 100_001, "and you?").await;
+    assert_eq!(
+        told,
+        "We are talking in circles. I answer you here again in 1m."
+    );
+    fake.group_as("member", 50, 100_001, "and you?").await;
+    let other = fake.ask_as("member", 50, 100_002, "hello").await;
+    assert!(other.starts_with("re: "), "others are answered: {other}");
+    assert_eq!(
+        fake.ask(100_001, "hello").await,
+        "re: hello",
+        "in private too"
+    );
+    counts(&gateway, "bot_loop", 2).await;
+    assert_eq!(model.count(), 5);
+}
+
+#[tokio::test]
+async fn a_stranger_is_let_in_by_an_owner() {
+    let model = FakeModel::start().await;
+    let changes = json!({ "permissions": { "pairing": true, "owners": { "qq": ["9"] } } });
+    let mut gateway = Gateway::start(&model, changes).await;
+    let fake = gateway.onebot().await;
+    let told = fake.ask(1, "hello").await;
+    let code = told
+        .split("/pair ")
+        .nth(1)
+        .and_then(|rest| rest.split(' ').next());
+    let code = code.expect("a code").to_owned();
+    fake.send_private(1, "hello?").await;
+    assert_eq!(fake.ask(9, "hello").await, "re: hello", "an owner is known");
+    counts(&gateway, "not_paired", 2).await;
+    assert_eq!(fake.reply_count(), 2, "he is told once");
+    let group = fake.ask_as("member", 50, 1, "hello").await;
+    assert!(
+        group.starts_with("re: "),
+        "groups have their own rules: {group}"
+    );
+    gateway.term().await;
+    gateway.up().await;
+    assert!(fake.connection_is(true, LIMIT).await);
+    assert_eq!(fake.ask(9, "/pair WRONG").await, "No such code is good.");
+    let waiting = fake.ask(9, "/pair").await;
+    assert_eq!(waiting, format!("{code}: qq//1"));
+    let done = fake.ask(9, &format!("/pair {}", code.to_lowercase())).await;
+    assert_eq!(done, "qq//1 is let in.");
+    assert_eq!(fake.ask(1, "now?").await, "re: now?");
+    assert_eq!(fake.ask(9, "/pair").await, "Nobody waits to be let in.");
+    let again = fake.ask(9, &format!("/pair {code}")).await;
+    assert_eq!(again, "No such code is good.", "it is used once");
+}
+
+#[tokio::test]
+async fn a_written_name_means_the_one_who_bears_it() {
+    let model = FakeModel::start().await;
+    let gateway = Gateway::start(&model, json!({})).await;
+    let fake = gateway.onebot().await;
+    for (user, role) in [(BOT, "admin"), (100_001, "owner"), (100_002, "member")] {
+        fake.member(50, user, Some(role));
+    }
+    fake.ask_as("member", 50, 100_002, "/ping").await;
+    let warned = fake
+        .ask_as("owner", 50, 100_001, "/warn @Member 100002 too loud")
+        .await;
+    assert_eq!(warned, "member 100002 is warned (1 of 3).");
+    let nobody = fake
+        .ask_as("owner", 50, 100_001, "/warn @somebody else")
+        .await;
+    assert!(nobody.starts_with("Who is meant?"), "{nobody}");
+}
