@@ -3,6 +3,8 @@
 use std::{
     cell::{Cell, RefCell},
     collections::{BTreeMap, HashMap, HashSet, VecDeque},
+    os::unix::fs::FileExt as _,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -56,7 +58,7 @@ struct Gap {
 
 /// How busy the machine was at one moment.
 struct Look {
-    /// How much longer than it wanted this process slept.
+    /// How much longer than it wanted this process slept, or how long the disk took.
     late: Duration,
     /// How many threads wanted to run.
     runnable: usize,
@@ -69,6 +71,8 @@ struct Run {
     gaps: RefCell<Vec<Gap>>,
     /// How busy the machine was lately, newest last.
     looks: RefCell<VecDeque<Look>>,
+    /// Since when the disk is waited for that a database's commits wait for, too.
+    disk: Cell<Option<Instant>>,
     done: Cell<bool>,
 }
 
@@ -168,10 +172,20 @@ impl Run {
     }
 
     async fn watch(&self) {
+        let file = Arc::new(tempfile::tempfile().unwrap());
         while !self.done.get() {
             let before = Instant::now();
             tokio::time::sleep(LOOK).await;
             let late = before.elapsed().saturating_sub(LOOK);
+            let (begun, file) = (Instant::now(), Arc::clone(&file));
+            self.disk.set(Some(begun));
+            let written = tokio::task::spawn_blocking(move || {
+                file.write_all_at(b"x", 0)?;
+                file.sync_data()
+            });
+            written.await.unwrap().unwrap();
+            self.disk.set(None);
+            let late = late.max(begun.elapsed());
             let mut looks = self.looks.borrow_mut();
             looks.push_back(Look {
                 late,
@@ -184,14 +198,16 @@ impl Run {
     }
 
     /// How old a message must be now so that it must survive a kill. Where others want the processor too,
-    /// a moment is longer by as much.
+    /// a moment is longer by as much; where they want the disk, by what it takes.
     fn grace(&self) -> Duration {
         let looks = self.looks.borrow();
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let wanted: usize = looks.iter().map(|look| look.runnable).sum();
         let share = wanted.div_ceil(cores * looks.len().max(1)).max(1);
         let late = looks.iter().map(|look| look.late).max();
-        MOMENT * u32::try_from(share).unwrap() + 2 * late.unwrap_or_default()
+        let waiting = self.disk.get().map(|since| since.elapsed());
+        let late = late.max(waiting).unwrap_or_default();
+        MOMENT * u32::try_from(share).unwrap() + 2 * late
     }
 
     /// Messages that were not answered, each with its age at the next kill and the age that counts; what
