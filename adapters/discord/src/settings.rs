@@ -134,7 +134,7 @@ impl Settings {
             slash_commands: fields.bool("slash_commands", default.slash_commands),
             command_servers: servers(fields),
             max_length: fields.usize("max_length", default.max_length, 64..=MAX_LENGTH),
-            rates: limits(fields, default.rates),
+            rates: Rates::read(fields, default.rates),
             ignore: fields
                 .list("ignore")
                 .into_iter()
@@ -236,23 +236,6 @@ fn servers(fields: &mut Fields<'_>) -> BTreeSet<Snowflake> {
         return BTreeSet::new();
     }
     known
-}
-
-fn limits(fields: &mut Fields<'_>, default: Rates) -> Rates {
-    let mut limits = fields.section("limits");
-    let interval = limits.f64("conversation_interval", 1.0, 0.0..=3_600.0);
-    let rates = Rates {
-        account: limits.f64("account_per_second", default.account, 0.0..=1_000.0),
-        account_burst: limits.u32("account_burst", default.account_burst, 1..=100_000),
-        conversation: if interval > 0.0 { 1.0 / interval } else { 0.0 },
-        conversation_burst: limits.u32(
-            "conversation_burst",
-            default.conversation_burst,
-            1..=100_000,
-        ),
-    };
-    limits.finish();
-    rates
 }
 
 #[cfg(test)]

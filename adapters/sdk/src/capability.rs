@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use crate::button::ButtonLimits;
+use crate::{button::ButtonLimits, settings::Fields};
 
 /// The unit in which a platform counts length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,6 +78,25 @@ pub struct Rates {
 }
 
 impl Rates {
+    /// Reads `limits` of an account that counts its sends a second, with the pause in one conversation in seconds; what is
+    /// not written is the default, one second for the pause.
+    pub fn read(fields: &mut Fields<'_>, default: Self) -> Self {
+        let mut limits = fields.section("limits");
+        let interval = limits.f64("conversation_interval", 1.0, 0.0..=3_600.0);
+        let rates = Self {
+            account: limits.f64("account_per_second", default.account, 0.0..=1_000.0),
+            account_burst: limits.u32("account_burst", default.account_burst, 1..=100_000),
+            conversation: if interval > 0.0 { 1.0 / interval } else { 0.0 },
+            conversation_burst: limits.u32(
+                "conversation_burst",
+                default.conversation_burst,
+                1..=100_000,
+            ),
+        };
+        limits.finish();
+        rates
+    }
+
     /// No limits at all.
     pub const UNLIMITED: Self = Self {
         account: 0.0,

@@ -163,7 +163,7 @@ impl Settings {
             reconnect: fields.seconds("reconnect", default.reconnect, 0.05..=3_600.0),
             call_timeout: fields.seconds("call_timeout", default.call_timeout, 5.0..=120.0),
             max_length: fields.usize("max_length", default.max_length, 64..=LONGEST),
-            rates: limits(fields, default.rates),
+            rates: Rates::read(fields, default.rates),
             session_pause: default.session_pause,
         }
     }
@@ -214,23 +214,6 @@ fn checked(text: &str) -> Result<(), &'static str> {
         return Err("what is secret belongs into app_secret, not into the address");
     }
     Ok(())
-}
-
-fn limits(fields: &mut Fields<'_>, default: Rates) -> Rates {
-    let mut limits = fields.section("limits");
-    let interval = limits.f64("conversation_interval", 1.0, 0.0..=3_600.0);
-    let rates = Rates {
-        account: limits.f64("account_per_second", default.account, 0.0..=1_000.0),
-        account_burst: limits.u32("account_burst", default.account_burst, 1..=100_000),
-        conversation: if interval > 0.0 { 1.0 / interval } else { 0.0 },
-        conversation_burst: limits.u32(
-            "conversation_burst",
-            default.conversation_burst,
-            1..=100_000,
-        ),
-    };
-    limits.finish();
-    rates
 }
 
 #[cfg(test)]
