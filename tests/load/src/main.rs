@@ -90,10 +90,10 @@ struct RunArgs {
     #[arg(long, value_parser = address::socket_url)]
     url: Target,
     /// Users that take turns
-    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     users: u32,
     /// Messages of all users together
-    #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=200_000))]
+    #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     messages: u32,
     #[command(flatten)]
     shape: ShapeArgs,
@@ -115,7 +115,7 @@ struct RunArgs {
 #[group(multiple = false)]
 struct ShapeArgs {
     /// Messages on their way at once, in all [default: 64]
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=200_000))]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     window: Option<u32>,
     /// Messages on their way at once, of each user
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000))]

@@ -32,7 +32,7 @@ use crate::{
 };
 
 /// Most messages of a run.
-pub const MAX_MESSAGES: usize = 200_000;
+pub const MAX_MESSAGES: usize = 1_000_000;
 /// What takes the place of the tag in a text.
 pub const TAG: &str = "{tag}";
 /// A run ends when no message was answered for so long.
@@ -140,7 +140,7 @@ impl Events {
     fn new(plan: &Plan) -> Result<Self, Fault> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH)?;
         // Ids stay below 2^31; those of runs one after the other are far apart.
-        let slot = now.as_millis() / SETTLE.as_millis() % 10_000;
+        let slot = now.as_millis() / SETTLE.as_millis() % 2_000;
         Ok(Self {
             name: format!("{:x}", now.as_micros()),
             text: plan.text.clone(),
