@@ -8,15 +8,14 @@ mod sheet;
 
 use reqwest::Url;
 use weirgate_sdk::answer::{
-    Block, Inline, Render, Rendered, plain_text, spelled_out, table, with_address,
+    Block, Inline, Render, Rendered, language_tag, list, plain_text, spelled_out, table,
+    with_address,
 };
 
 use sheet::{Sheet, Style};
 
 /// Longest address that is made a link, in bytes.
 const MAX_URL: usize = 1_000;
-/// Longest name of a code block's language, in characters.
-const MAX_LANGUAGE: usize = 32;
 /// The smallest heading; smaller ones are only bold.
 const MAX_HEADING: u8 = 3;
 
@@ -67,19 +66,16 @@ fn push_block(sheet: &mut Sheet, block: &Block) {
         Block::Paragraph(content) => push_inlines(sheet, content),
         Block::Heading { level, content } => push_heading(sheet, *level, content),
         Block::List { start, items } => push_list(sheet, *start, items),
-        Block::Code { language, text } => sheet.fixed(language.as_deref().and_then(tag), text),
+        Block::Code { language, text } => {
+            sheet.fixed(language.as_deref().and_then(language_tag), text)
+        }
         Block::Quote(inner) => sheet.quoted(|sheet| push_blocks(sheet, inner, true)),
         Block::Table {
             alignments,
             header,
             rows,
         } => {
-            let cells = |row: &Vec<Vec<Inline>>| -> Vec<String> {
-                let cells = row.iter().map(|cell| spelled_out(cell).replace('\n', " "));
-                cells.collect()
-            };
-            let rows: Vec<_> = rows.iter().map(cells).collect();
-            sheet.fixed(None, &table::draw(alignments, &cells(header), &rows));
+            sheet.fixed(None, &table::plain(alignments, header, rows));
         }
         Block::Rule => sheet.text("────────"),
     }
@@ -95,21 +91,13 @@ fn push_heading(sheet: &mut Sheet, level: u8, content: &[Inline]) {
 }
 
 fn push_list(sheet: &mut Sheet, start: Option<u64>, items: &[Vec<Block>]) {
-    let mut number = start.unwrap_or(0);
-    for (index, item) in items.iter().enumerate() {
+    for (index, item) in list::items(start, '-', items).enumerate() {
         if index > 0 {
             sheet.end_line();
         }
-        let marker = match start {
-            Some(_) => format!("{number}. "),
-            None => "- ".to_owned(),
-        };
-        number = number.saturating_add(1);
-        let indent = " ".repeat(marker.len());
-        // An item that is only a list has no marker of its own.
-        let nested = matches!(item.first(), Some(Block::List { .. }));
-        let first = if nested { &indent } else { &marker };
-        sheet.inside(first, &indent, |sheet| push_blocks(sheet, item, false));
+        sheet.inside(&item.first, &item.rest, |sheet| {
+            push_blocks(sheet, item.blocks, false);
+        });
     }
 }
 
@@ -166,14 +154,6 @@ fn address(url: &str) -> Option<String> {
         }
     }
     (is_web && address.len() <= MAX_URL).then_some(address)
-}
-
-/// A language's name, if it can be one.
-fn tag(language: &str) -> Option<String> {
-    let is_tag = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '#' | '-' | '_' | '.');
-    let word = language.split_whitespace().next()?;
-    let fits = word.chars().count() <= MAX_LANGUAGE && word.chars().all(is_tag);
-    fits.then(|| word.to_owned())
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 #[cfg(test)]
 mod tests;
 
-use weirgate_sdk::answer::{Block, Inline, Render, Rendered, spelled_out, table};
+use weirgate_sdk::answer::{Block, Render, Rendered, list, spelled_out, table};
 
 use crate::onebot::folded::{self, MAX_NODES};
 
@@ -110,36 +110,19 @@ impl Lines {
                 header,
                 rows,
             } => {
-                let cells = |row: &Vec<Vec<Inline>>| {
-                    row.iter()
-                        .map(|cell| spelled_out(cell).replace('\n', " "))
-                        .collect()
-                };
-                let header: Vec<String> = cells(header);
-                let rows: Vec<Vec<String>> = rows.iter().map(cells).collect();
-                self.text(&table::draw(alignments, &header, &rows));
+                self.text(&table::plain(alignments, header, rows));
             }
             Block::Rule => self.line("────────"),
         }
     }
 
     fn list(&mut self, start: Option<u64>, items: &[Vec<Block>]) {
-        let mut number = start.unwrap_or(0);
-        for item in items {
-            let marker = match start {
-                Some(_) => format!("{number}. "),
-                None => "• ".to_owned(),
-            };
-            number = number.saturating_add(1);
-            let indent = " ".repeat(marker.chars().count());
-            // An item that is only a list has no marker of its own.
-            let nested = matches!(item.first(), Some(Block::List { .. }));
-            let first = if nested { &indent } else { &marker };
-            self.inside(first, &indent, |lines| {
-                if item.is_empty() {
+        for item in list::items(start, '•', items) {
+            self.inside(&item.first, &item.rest, |lines| {
+                if item.blocks.is_empty() {
                     lines.line("");
                 }
-                lines.blocks(item, false);
+                lines.blocks(item.blocks, false);
             });
         }
     }

@@ -4,6 +4,7 @@
 //! [`Render`]. Nothing here does IO, knows a platform, or holds markup: raw HTML of a model arrives as
 //! literal [`Inline::Text`].
 
+pub mod list;
 pub mod table;
 
 /// What the maker of an answer wrote it in. A model writes [`Format::Markdown`].
@@ -219,6 +220,18 @@ fn push_spelled_out(content: &[Inline], out: &mut String) {
             Inline::SoftBreak | Inline::HardBreak => out.push('\n'),
         }
     }
+}
+
+/// Longest name of a language, in characters.
+const MAX_LANGUAGE: usize = 32;
+
+/// The name of a code block's language, if what its author wrote can be one.
+#[must_use]
+pub fn language_tag(language: &str) -> Option<String> {
+    let is_tag = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '#' | '-' | '_' | '.');
+    let word = language.split_whitespace().next()?;
+    let fits = word.chars().count() <= MAX_LANGUAGE && word.chars().all(is_tag);
+    fits.then(|| word.to_owned())
 }
 
 /// Text and address, or one of them if the other says nothing more.

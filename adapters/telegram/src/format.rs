@@ -9,7 +9,8 @@ mod sheet;
 
 pub use entities::entities;
 use weirgate_sdk::answer::{
-    Block, Inline, Mark, MarkKind, Render, Rendered, spelled_out, table, with_address,
+    Block, Inline, Mark, MarkKind, Render, Rendered, language_tag, list, spelled_out, table,
+    with_address,
 };
 
 use sheet::{Sheet, Style};
@@ -22,8 +23,6 @@ const MAX_ENTITY_BYTES: usize = 9_500;
 const ENTITY_BYTES: usize = 64;
 /// The longest address that is made a link of, in bytes; a longer one is spelled out.
 const MAX_URL: usize = 2_048;
-/// The longest name of a language, in characters.
-const MAX_LANGUAGE: usize = 32;
 
 /// Renders answers as text with entities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,40 +83,29 @@ fn push_block(sheet: &mut Sheet, block: &Block) {
             sheet.styled(Style::Bold, |sheet| push_inlines(sheet, content));
         }
         Block::List { start, items } => push_list(sheet, *start, items),
-        Block::Code { language, text } => sheet.fixed(language.as_deref().and_then(tag), text),
+        Block::Code { language, text } => {
+            sheet.fixed(language.as_deref().and_then(language_tag), text)
+        }
         Block::Quote(inner) => sheet.quoted(|sheet| push_blocks(sheet, inner, true)),
         Block::Table {
             alignments,
             header,
             rows,
         } => {
-            let cells = |row: &Vec<Vec<Inline>>| -> Vec<String> {
-                let cells = row.iter().map(|cell| spelled_out(cell).replace('\n', " "));
-                cells.collect()
-            };
-            let rows: Vec<_> = rows.iter().map(cells).collect();
-            sheet.fixed(None, &table::draw(alignments, &cells(header), &rows));
+            sheet.fixed(None, &table::plain(alignments, header, rows));
         }
         Block::Rule => sheet.push_text("────────"),
     }
 }
 
 fn push_list(sheet: &mut Sheet, start: Option<u64>, items: &[Vec<Block>]) {
-    let mut number = start.unwrap_or(0);
-    for (index, item) in items.iter().enumerate() {
+    for (index, item) in list::items(start, '•', items).enumerate() {
         if index > 0 {
             sheet.push_text("\n");
         }
-        let marker = match start {
-            Some(_) => format!("{number}. "),
-            None => "• ".to_owned(),
-        };
-        number = number.saturating_add(1);
-        let indent = " ".repeat(marker.chars().count());
-        // An item that is only a list has no marker of its own.
-        let nested = matches!(item.first(), Some(Block::List { .. }));
-        let first = if nested { &indent } else { &marker };
-        sheet.inside(first, &indent, |sheet| push_blocks(sheet, item, false));
+        sheet.inside(&item.first, &item.rest, |sheet| {
+            push_blocks(sheet, item.blocks, false);
+        });
     }
 }
 
@@ -160,14 +148,6 @@ fn opens(url: &str) -> bool {
         matches!(url.scheme(), "http" | "https") && url.host_str().is_some()
     });
     is_web && url.len() <= MAX_URL
-}
-
-/// A language's name, if it can be one.
-fn tag(language: &str) -> Option<String> {
-    let is_tag = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '#' | '-' | '_' | '.');
-    let word = language.split_whitespace().next()?;
-    let fits = word.chars().count() <= MAX_LANGUAGE && word.chars().all(is_tag);
-    fits.then(|| word.to_owned())
 }
 
 #[cfg(test)]

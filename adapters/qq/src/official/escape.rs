@@ -6,7 +6,8 @@
 use std::borrow::Cow;
 
 use weirgate_sdk::answer::{
-    Block, Inline, Render, Rendered, plain_text, spelled_out, table, with_address,
+    Block, Inline, Render, Rendered, language_tag, list, plain_text, spelled_out, table,
+    with_address,
 };
 
 use crate::format::PlainText;
@@ -165,13 +166,7 @@ fn push_block(out: &mut String, block: &Block) {
             header,
             rows,
         } => {
-            let cells = |row: &Vec<Vec<Inline>>| -> Vec<String> {
-                row.iter()
-                    .map(|cell| spelled_out(cell).replace('\n', " "))
-                    .collect()
-            };
-            let rows: Vec<Vec<String>> = rows.iter().map(cells).collect();
-            push_code(out, None, &table::draw(alignments, &cells(header), &rows));
+            push_code(out, None, &table::plain(alignments, header, rows));
         }
         Block::Rule => out.push_str("***"),
     }
@@ -179,8 +174,7 @@ fn push_block(out: &mut String, block: &Block) {
 
 /// A block of code behind a fence that is longer than any in it.
 fn push_code(out: &mut String, language: Option<&str>, text: &str) {
-    let is_tag = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '#' | '-' | '_');
-    let language = language.filter(|tag| tag.len() <= 32 && tag.chars().all(is_tag));
+    let language = language.and_then(language_tag);
     let mut longest = 0;
     let mut run = 0;
     for character in text.chars() {
@@ -195,21 +189,13 @@ fn push_code(out: &mut String, language: Option<&str>, text: &str) {
 }
 
 fn push_list(out: &mut String, start: Option<u64>, items: &[Vec<Block>]) {
-    let mut number = start.unwrap_or(0);
-    for (index, item) in items.iter().enumerate() {
+    for (index, item) in list::items(start, '-', items).enumerate() {
         if index > 0 {
             out.push('\n');
         }
-        let marker = match start {
-            Some(_) => format!("{number}. "),
-            None => "- ".to_owned(),
-        };
-        number = number.saturating_add(1);
-        let indent = " ".repeat(marker.len());
-        // An item that is only a list has no marker of its own.
-        let nested = matches!(item.first(), Some(Block::List { .. }));
-        let first = if nested { &indent } else { &marker };
-        push_behind(out, first, &indent, |out| push_blocks(out, item, "\n"));
+        push_behind(out, &item.first, &item.rest, |out| {
+            push_blocks(out, item.blocks, "\n");
+        });
     }
 }
 

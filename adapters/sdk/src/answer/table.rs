@@ -2,7 +2,7 @@
 //!
 //! For platforms without tables. Owns the widths: wide characters count double.
 
-use super::Alignment;
+use super::{Alignment, Inline, spelled_out};
 use unicode_width::UnicodeWidthStr;
 
 /// Widest table that is drawn in columns: what a phone shows in one line.
@@ -10,6 +10,21 @@ const MAX_WIDTH: usize = 40;
 
 /// Between two columns.
 const GAP: &str = " | ";
+
+/// The lines of a table whose cells are content, each in one line.
+#[must_use]
+pub fn plain(
+    alignments: &[Alignment],
+    header: &[Vec<Inline>],
+    rows: &[Vec<Vec<Inline>>],
+) -> String {
+    let cells = |row: &[Vec<Inline>]| -> Vec<String> {
+        let cells = row.iter().map(|cell| spelled_out(cell).replace('\n', " "));
+        cells.collect()
+    };
+    let rows: Vec<_> = rows.iter().map(|row| cells(row)).collect();
+    draw(alignments, &cells(header), &rows)
+}
 
 /// The lines of a table, joined by line breaks.
 #[must_use]
