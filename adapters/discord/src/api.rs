@@ -7,20 +7,17 @@
 mod call;
 mod refusal;
 
-use std::{error::Error, fmt, time::Duration};
+use std::{fmt, time::Duration};
 
 use reqwest::{
     Body, Client, Response, StatusCode, Url,
     header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue},
-    redirect::Policy,
 };
 use serde::Serialize;
 use serde_json::Value;
-use tokio::{
-    sync::Semaphore,
-    time::{Instant, timeout},
-};
-use weirgate_sdk::{Content, Freeze, media::form::Whole, text::line};
+use tokio::time::Instant;
+use weirgate_net::http::{self, Broken, MAX_TEXT, Places, read, within};
+use weirgate_sdk::{Content, Freeze, media::form::Whole};
 
 use crate::pauses::Pauses;
 
@@ -31,14 +28,8 @@ pub use refusal::{Refusal, Trouble};
 const FILE_HOSTS: [&str; 2] = ["cdn.discordapp.com", "media.discordapp.net"];
 /// Calls at once; a further one waits.
 const MAX_CALLS: usize = 64;
-/// How long a call waits for a place among them.
-const QUEUE_LIMIT: Duration = Duration::from_secs(5);
-/// The time in which a connection must stand.
-const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 /// The longest answer, in bytes: a hundred of the longest messages have room.
 const MAX_ANSWER: usize = 16 * 1024 * 1024;
-/// Longest text of a failure, in characters.
-const MAX_TEXT: usize = 200;
 
 /// Why a call has no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,6 +54,21 @@ impl fmt::Display for CallError {
     }
 }
 
+impl From<Broken> for CallError {
+    fn from(broken: Broken) -> Self {
+        match broken {
+            Broken::Unreachable(text) => Self::Unreachable(text),
+            Broken::Lost(text) => Self::Lost(text),
+        }
+    }
+}
+
+impl From<reqwest::Error> for CallError {
+    fn from(error: reqwest::Error) -> Self {
+        Broken::from(error).into()
+    }
+}
+
 impl CallError {
     /// What it means, if the platform refused it.
     #[must_use]
@@ -81,7 +87,7 @@ pub struct Api {
     /// Without the token, which is nothing to servers of files.
     files: Client,
     base: String,
-    places: Semaphore,
+    places: Places,
     pauses: Pauses,
 }
 
@@ -97,33 +103,20 @@ impl Api {
     /// # Errors
     /// Why the client cannot be built, for the operator.
     pub fn new(base: &str, token: &str, version: &str) -> Result<Self, String> {
-        // The client takes the process's provider of cryptography; where one is chosen already this changes nothing.
-        let _ = rustls::crypto::ring::default_provider().install_default();
         let mut secret = HeaderValue::from_str(&format!("Bot {token}"))
             .map_err(|_| "the token has characters that cannot be sent".to_owned())?;
         secret.set_sensitive(true);
+        // The form that the platform asks for: an address and a version.
+        let agent = format!("DiscordBot (https://discord.com/developers, {version}) weirgate");
         let client = |headers| {
-            let mut builder = Client::builder()
-                .connect_timeout(CONNECT_LIMIT)
-                .redirect(Policy::none())
-                .tcp_nodelay(true)
-                // The form that the platform asks for: an address and a version.
-                .user_agent(format!(
-                    "DiscordBot (https://discord.com/developers, {version}) weirgate"
-                ))
-                .default_headers(headers);
-            if is_local(base) {
-                // A proxy of the environment leads to other machines.
-                builder = builder.no_proxy();
-            }
-            let built = builder.build();
-            built.map_err(|_| "the HTTP client cannot be built".to_owned())
+            let builder = http::client(base).user_agent(&agent);
+            http::built(builder.default_headers(headers))
         };
         Ok(Self {
             client: client(HeaderMap::from_iter([(AUTHORIZATION, secret)]))?,
             files: client(HeaderMap::new())?,
             base: base.to_owned(),
-            places: Semaphore::new(MAX_CALLS),
+            places: Places::new(MAX_CALLS),
             pauses: Pauses::default(),
         })
     }
@@ -191,9 +184,8 @@ impl Api {
     /// # Errors
     /// As [`Api::get`]: any status but success is a refusal.
     pub async fn file(&self, address: Url, limit: Duration) -> Result<Response, CallError> {
-        let answer = timeout(limit, self.files.get(address).send()).await;
-        let lost = || CallError::Lost(format!("no answer in {limit:?}"));
-        let response = answer.map_err(|_| lost())?.map_err(broken)?;
+        let asked = async { Ok::<_, CallError>(self.files.get(address).send().await?) };
+        let response = within(limit, asked).await?;
         match response.status() {
             status if status.is_success() => Ok(response),
             status => match outcome(status, response.headers(), b"") {
@@ -215,19 +207,12 @@ impl Api {
             return Err(CallError::Paused(left, scope));
         }
         // Whoever has three seconds does not queue; who asks for that bounds it.
-        let places = (!call.is_exempt()).then(|| timeout(QUEUE_LIMIT, self.places.acquire()));
-        let _place = match places {
-            None => None,
-            Some(places) => match places.await {
-                Ok(Ok(place)) => Some(place),
-                _ => {
-                    let text = "too many calls under way";
-                    return Err(CallError::Unreachable(text.into()));
-                }
-            },
+        let _place = if call.is_exempt() {
+            None
+        } else {
+            Some(self.places.enter().await?)
         };
-        let answer = timeout(limit, self.exchange(call, body)).await;
-        answer.unwrap_or_else(|_| Err(CallError::Lost(format!("no answer in {limit:?}"))))
+        within(limit, self.exchange(call, body)).await
     }
 
     async fn exchange(&self, call: Call<'_>, body: Option<Said>) -> Result<Value, CallError> {
@@ -244,10 +229,10 @@ impl Api {
                 .body(Body::wrap_stream(form.stream(content))),
             None => request,
         };
-        let response = request.send().await.map_err(broken)?;
+        let response = request.send().await?;
         let status = response.status();
         let headers = response.headers().clone();
-        let answer = outcome(status, &headers, &read(response).await?);
+        let answer = outcome(status, &headers, &read(response, MAX_ANSWER).await?);
         let refused = answer.as_ref().err().and_then(CallError::trouble);
         if let Some(Trouble::Flood(after, scope)) = refused {
             self.pauses
@@ -282,53 +267,6 @@ fn outcome(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Result<Value
             headers,
             &answer.unwrap_or_default(),
         ))),
-    }
-}
-
-/// Whether an address is on this machine.
-#[must_use]
-pub fn is_local(base: &str) -> bool {
-    let url: Option<Url> = base.parse().ok();
-    url.is_some_and(|url| match url.host_str() {
-        Some("localhost") => true,
-        Some(host) => host
-            .trim_matches(['[', ']'])
-            .parse()
-            .is_ok_and(|address: std::net::IpAddr| address.is_loopback()),
-        None => false,
-    })
-}
-
-async fn read(mut response: Response) -> Result<Vec<u8>, CallError> {
-    let mut body = Vec::new();
-    while let Some(bytes) = response.chunk().await.map_err(broken)? {
-        if body.len() + bytes.len() > MAX_ANSWER {
-            return Err(CallError::Lost("the answer is too long".into()));
-        }
-        body.extend_from_slice(&bytes);
-    }
-    Ok(body)
-}
-
-/// A failure below HTTP while a file comes.
-#[must_use]
-pub fn broken_file(error: reqwest::Error) -> String {
-    broken(error).to_string()
-}
-
-/// A failure below HTTP: its innermost cause says most, and the address is left out.
-fn broken(error: reqwest::Error) -> CallError {
-    let before = error.is_connect() || error.is_builder();
-    let error = error.without_url();
-    let mut cause: &dyn Error = &error;
-    while let Some(inner) = cause.source() {
-        cause = inner;
-    }
-    let text = line(&cause.to_string(), MAX_TEXT);
-    if before {
-        CallError::Unreachable(text)
-    } else {
-        CallError::Lost(text)
     }
 }
 

@@ -10,11 +10,15 @@ use std::{
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use tokio::{sync::mpsc, time::timeout};
+use weirgate_net::{
+    report::Reporter,
+    session::{Accepted, Frame},
+};
 use weirgate_sdk::{
-    AccountName, Adapter, AdapterError, BotId, Capabilities, Connection, ConversationKey,
-    Downloads, Finding, Indicates, Ingress, Length, LengthUnit, Menu, MessageId, Moderates,
-    Outgoing, Platform, SendError, Sent, Setup, Stop, Streaming, Streams, Timestamp,
-    admins::Admins, answer::Render, patience::Patience,
+    AccountName, Adapter, AdapterError, BotId, Capabilities, ConversationKey, Downloads, Finding,
+    Indicates, Ingress, Length, LengthUnit, Menu, MessageId, Moderates, Outgoing, Platform,
+    SendError, Sent, Setup, Stop, Streaming, Streams, Timestamp, admins::Admins, answer::Render,
+    patience::Patience,
 };
 
 use crate::{
@@ -26,10 +30,10 @@ use crate::{
     interaction::Interactions,
     leftover::{self, Leftovers},
     places::Snowflake,
-    position::{Position, Session},
+    position::Position,
     send,
     server::Servers,
-    session::{self, Frame},
+    session,
     settings::Settings,
     stream::Live,
     upload,
@@ -75,22 +79,14 @@ pub struct Shared {
     pub menu: Menu,
     /// What the keys of messages are made with.
     pub secret: [u8; 32],
+    /// Tells of the connections.
+    pub reporter: Reporter,
+    /// The session of each connection, and how far of it is accepted.
+    pub accepted: Accepted,
     /// The way to the platform, or why there is none.
     api: Result<Api, String>,
-    state: Mutex<State>,
-}
-
-#[derive(Default)]
-struct State {
-    /// Who is told of the connection, while the account runs.
-    ingress: Option<Arc<dyn Ingress>>,
-    connection: Option<Connection>,
     /// The bot's number, once the platform said it.
-    bot: Option<Snowflake>,
-    /// The state of each connection.
-    lines: Vec<Connection>,
-    /// The session of each, and how far of it is accepted.
-    accepted: Vec<Option<Session>>,
+    bot: Mutex<Option<Snowflake>>,
 }
 
 impl std::fmt::Debug for Shared {
@@ -108,8 +104,11 @@ impl Shared {
             Some(token) => Api::new(&settings.api_url, token.expose(), setup.version),
             None => Err("the account has no token".to_owned()),
         };
+        let platform = Platform::from(PLATFORM);
         Self {
-            platform: Platform::from(PLATFORM),
+            reporter: Reporter::new(platform.clone(), setup.account.clone()),
+            accepted: Accepted::default(),
+            platform,
             account: setup.account.clone(),
             settings,
             interactions: Interactions::default(),
@@ -121,7 +120,7 @@ impl Shared {
             menu: setup.menu.clone(),
             secret: setup.secret,
             api,
-            state: Mutex::default(),
+            bot: Mutex::default(),
         }
     }
 
@@ -139,78 +138,20 @@ impl Shared {
     /// # Errors
     /// [`SendError::Unavailable`] unless the account runs.
     pub fn api(&self) -> Result<&Api, SendError> {
-        if self.state.lock().ingress.is_none() {
-            return Err(SendError::Unavailable("the account does not run".into()));
-        }
+        self.reporter.running()?;
         let api = self.api.as_ref();
         api.map_err(|why| SendError::Unavailable(why.clone()))
     }
 
     /// The platform said who the bot is.
     pub fn introduce(&self, bot: Snowflake) {
-        self.state.lock().bot = Some(bot);
+        *self.bot.lock() = Some(bot);
     }
 
     /// Who the bot is, once the platform said so.
     #[must_use]
     pub fn bot(&self) -> Option<Snowflake> {
-        self.state.lock().bot
-    }
-
-    /// So many connections begin.
-    fn divide(&self, sessions: Vec<Option<Session>>) {
-        let mut state = self.state.lock();
-        state.lines = vec![Connection::Waiting; sessions.len()];
-        state.accepted = sessions;
-    }
-
-    /// Events up to here are accepted, for each connection.
-    pub fn accepted(&self, sessions: Vec<Option<Session>>) {
-        self.state.lock().accepted = sessions;
-    }
-
-    /// The number of the last event of a connection's session that is accepted.
-    #[must_use]
-    pub fn accepted_of(&self, shard: u16, session: &Session) -> Option<u64> {
-        let state = self.state.lock();
-        let accepted = state.accepted.get(usize::from(shard))?.as_ref();
-        accepted
-            .filter(|accepted| accepted.id == session.id)
-            .map(|accepted| accepted.sequence)
-    }
-
-    /// Tells the gateway of one of the connections.
-    pub fn report_line(&self, shard: u16, connection: Connection) {
-        let all = {
-            let mut state = self.state.lock();
-            if let Some(line) = state.lines.get_mut(usize::from(shard)) {
-                *line = connection;
-            }
-            together(&state.lines)
-        };
-        self.report(all);
-    }
-
-    /// Tells the gateway of the connection, and the log when it changes.
-    pub fn report(&self, connection: Connection) {
-        let ingress = {
-            let mut state = self.state.lock();
-            if state.connection.as_ref() == Some(&connection) {
-                return;
-            }
-            state.connection = Some(connection.clone());
-            state.ingress.clone()
-        };
-        let account = &self.account;
-        match &connection {
-            Connection::Waiting => {}
-            Connection::Up => tracing::info!(%account, "connected"),
-            Connection::Degraded(why) => tracing::warn!(%account, why, "connected, with trouble"),
-            Connection::Down(why) => tracing::warn!(%account, why, "not connected"),
-        }
-        if let Some(ingress) = ingress {
-            ingress.connection(&self.platform, account, connection);
-        }
+        *self.bot.lock()
     }
 }
 
@@ -238,7 +179,7 @@ impl Discord {
         let bot = tokio::select! {
             biased;
             () = stop.stopped() => return Ok(()),
-            bot = session::introduce(shared) => bot?,
+            me = session::introduce(shared) => session::bot(&me?)?,
         };
         shared.introduce(bot);
         let bot_id = BotId::from(bot.to_string());
@@ -247,18 +188,19 @@ impl Discord {
         let plan = tokio::select! {
             biased;
             () = stop.stopped() => return Ok(()),
-            plan = session::plan(shared) => plan?,
+            plan = session::plan(shared, shared.settings.shards) => plan?,
         };
         let mut position = position;
         position.divide(plan.count);
-        shared.divide(position.sessions());
-        let begin = position.clone();
+        let sessions = position.sessions();
+        shared.reporter.divide(plan.count);
+        shared.accepted.set(sessions.clone());
         let (frames, waiting) = mpsc::channel::<Frame>(WAITING);
         let intake = Intake::new(shared, Arc::clone(ingress), (bot, bot_id), position);
         let mut intake = Box::pin(intake.run(waiting));
         let ended = tokio::select! {
             biased;
-            ended = session::run(&self.shared, frames, &begin, plan, stop) => ended,
+            ended = session::run(&self.shared, frames, sessions, plan, stop) => ended,
             // The gateway takes nothing more.
             () = &mut intake => return Ok(()),
             () = leftover::clear(shared) => return Ok(()),
@@ -307,16 +249,9 @@ impl Adapter for Discord {
     async fn run(&self, ingress: Arc<dyn Ingress>, stop: Stop) -> Result<(), AdapterError> {
         let shared = &self.shared;
         shared.calls()?;
-        {
-            let mut state = shared.state.lock();
-            state.ingress = Some(Arc::clone(&ingress));
-            state.connection = None;
-        }
-        shared.report(Connection::Waiting);
+        shared.reporter.begin(Arc::clone(&ingress));
         let ended = self.attend(&ingress, &stop).await;
-        shared.state.lock().ingress = None;
-        let end = Connection::Down("the account was stopped".into());
-        ingress.connection(&shared.platform, &shared.account, end);
+        shared.reporter.end();
         ended
     }
 
@@ -360,31 +295,6 @@ impl Indicates for Discord {
     }
 }
 
-/// The state of all connections together.
-fn together(lines: &[Connection]) -> Connection {
-    let is_up = |line: &Connection| matches!(line, Connection::Up);
-    if lines.iter().all(is_up) {
-        return Connection::Up;
-    }
-    let count = lines.len();
-    let any_up = lines.iter().any(is_up);
-    let mut numbered = lines.iter().enumerate();
-    let lost = numbered.find_map(|(number, line)| match line {
-        Connection::Down(why) if count > 1 => {
-            Some(format!("connection {} of {count}: {why}", number + 1))
-        }
-        Connection::Down(why) => Some(why.clone()),
-        _ => None,
-    });
-    match (any_up, lost) {
-        (true, lost) => {
-            Connection::Degraded(lost.unwrap_or_else(|| "not all connections stand yet".into()))
-        }
-        (false, Some(why)) => Connection::Down(why),
-        (false, None) => Connection::Waiting,
-    }
-}
-
 /// The time, in milliseconds since the epoch.
 #[must_use]
 pub fn unix_time() -> Timestamp {
@@ -392,31 +302,4 @@ pub fn unix_time() -> Timestamp {
         .duration_since(UNIX_EPOCH)
         .unwrap_or(Duration::ZERO);
     Timestamp::try_from(since.as_millis()).unwrap_or(Timestamp::MAX)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_connection_that_is_lost_is_trouble_and_all_are_an_end() {
-        let (up, down) = (Connection::Up, Connection::Down("cut".into()));
-        assert_eq!(together(&[up.clone(), up.clone()]), Connection::Up);
-        assert_eq!(together(std::slice::from_ref(&down)), down);
-        let of_two = "connection 2 of 2: cut".to_owned();
-        assert_eq!(
-            together(&[up.clone(), down.clone()]),
-            Connection::Degraded(of_two)
-        );
-        let of_two = Connection::Down("connection 1 of 2: cut".into());
-        assert_eq!(together(&[down.clone(), down]), of_two);
-        assert_eq!(
-            together(&[Connection::Waiting, Connection::Waiting]),
-            Connection::Waiting
-        );
-        assert!(matches!(
-            together(&[up, Connection::Waiting]),
-            Connection::Degraded(_)
-        ));
-    }
 }

@@ -7,10 +7,11 @@ use async_trait::async_trait;
 use futures_util::TryStreamExt as _;
 use reqwest::{Response, Url};
 use serde_json::Value;
+use weirgate_net::http::Broken;
 use weirgate_sdk::{Attachment, ConversationKey, Download, DownloadError, Downloads};
 
 use crate::{
-    api::{Api, Call, CallError, Verb, broken_file},
+    api::{Api, Call, CallError, Verb},
     channels::id,
     discord::Discord,
     places::{Snowflake, number},
@@ -60,7 +61,7 @@ impl Downloads for Discord {
         let size = response.content_length();
         let pieces = response
             .bytes_stream()
-            .map_err(|error| DownloadError::Unavailable(broken_file(error)));
+            .map_err(|error| DownloadError::Unavailable(Broken::from(error).to_string()));
         Ok(Download::of(size, Box::pin(pieces)))
     }
 }

@@ -12,6 +12,7 @@ use std::{
 };
 
 use tokio::{sync::mpsc, time::sleep};
+use weirgate_net::session::{Frame, Session};
 use weirgate_sdk::{Batch, BotId, Event, Ingress, NotAccepted, Receipt};
 
 use crate::{
@@ -19,9 +20,8 @@ use crate::{
     discord::{Shared, unix_time},
     missed::Gap,
     places::Snowflake,
-    position::{Position, Session},
+    position::Position,
     receive::{self, Receiver},
-    session::Frame,
 };
 
 /// The most events of a batch.
@@ -123,6 +123,7 @@ impl<'a> Intake<'a> {
             kind,
             data,
             session,
+            ..
         } = frame;
         self.shard = shard;
         self.learn(&kind, &data).await;
@@ -143,7 +144,7 @@ impl<'a> Intake<'a> {
         self.position.read(shard, session);
         if self.events.is_empty() && self.open.is_empty() {
             // Nothing of it, and nothing before it, has to be stored.
-            self.shared.accepted(self.position.sessions());
+            self.shared.accepted.set(self.position.sessions());
         }
     }
 
@@ -212,7 +213,7 @@ impl<'a> Intake<'a> {
 
     fn accepted(&self, load: Load) {
         if let Some(sessions) = load.sessions {
-            self.shared.accepted(sessions);
+            self.shared.accepted.set(sessions);
         }
     }
 

@@ -27,7 +27,6 @@ mod send;
 mod server;
 mod session;
 pub mod settings;
-mod socket;
 mod stream;
 mod upload;
 

@@ -7,23 +7,13 @@
 use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
+use weirgate_net::session::Session;
 use weirgate_sdk::{BotId, Cursor};
 
 use crate::places::Snowflake;
 
 /// Direct conversations that are remembered: the platform lists none at the start.
 const MAX_DIRECT: usize = 32;
-
-/// A session and how far it was read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Session {
-    /// The platform's name for it.
-    pub id: String,
-    /// Where it is resumed.
-    pub url: String,
-    /// The number of its last event.
-    pub sequence: u64,
-}
 
 /// How far events were read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,12 +65,6 @@ impl Position {
         let newest = self.lines.iter().map(|line| line.newest).min().flatten();
         let session = None;
         self.lines = vec![Line { session, newest }; usize::from(count)];
-    }
-
-    /// The session of a connection.
-    #[must_use]
-    pub fn session(&self, shard: u16) -> Option<Session> {
-        self.lines.get(usize::from(shard))?.session.clone()
     }
 
     /// The sessions of all connections.

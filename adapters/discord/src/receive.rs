@@ -13,13 +13,13 @@ use std::collections::HashSet;
 
 use parking_lot::Mutex;
 use serde_json::Value;
+use weirgate_net::session::UNREADABLE;
 use weirgate_sdk::{AccountName, ConversationKey, Event, Platform, Timestamp, UserKey, text::line};
 
 use crate::{
     channels::{Channel, Channels, id},
     places::Snowflake,
     server::Servers,
-    session::UNREADABLE,
 };
 
 pub use members::server_key;

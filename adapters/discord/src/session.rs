@@ -1,189 +1,146 @@
-//! The connections over which events come.
+//! The platform's side of the connections over which events come.
 //!
-//! Owns how many there are, and that they begin their sessions one after the other, as the platform wants it. A heartbeat
-//! tells the platform of events that are accepted, never of more. Events are looked into only where one cannot wait until
-//! it is handed in.
+//! Owns what the platform is asked for them, what is asked of it at the beginning of a session, and what an event asks
+//! for that cannot wait until it is handed in. The connections themselves are `weirgate_net::session`'s.
 
 mod close;
-mod line;
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
-use futures_util::future::try_join_all;
-use serde_json::Value;
-use tokio::{
-    sync::{Mutex, mpsc},
-    time::{Instant, sleep},
+use async_trait::async_trait;
+use serde_json::{Value, json};
+use serenity::model::gateway::GatewayIntents;
+pub use weirgate_net::session::{introduce, plan, run};
+use weirgate_net::{
+    report::Reporter,
+    session::{Accepted, After, Beside, End, Frame, Gateway, Pace, Question},
 };
-use weirgate_sdk::{AdapterError, Connection, Stop, backoff::Backoff};
+use weirgate_sdk::AdapterError;
 
 use crate::{
     api::{Call, CallError, Trouble},
     channels::id,
     discord::Shared,
+    interaction, menu,
     places::Snowflake,
-    position::{Position, Session},
-    settings::{MAX_SHARDS, Shards},
+    receive::INTERACTION,
 };
 
-use line::Line;
+/// Version and form of the platform's protocol.
+const QUERY: &str = "/?v=10&encoding=json";
 
-/// The kind of what cannot be read.
-pub const UNREADABLE: &str = "unreadable frame";
+#[async_trait]
+impl Gateway for Shared {
+    type Parcel = Frame;
 
-/// An event, and how far its session is read with it.
-#[derive(Debug)]
-pub struct Frame {
-    /// The connection over which it came.
-    pub shard: u16,
-    /// Its kind, by the platform's name.
-    pub kind: String,
-    /// What it says.
-    pub data: Value,
-    /// The session after it; `None` before one began.
-    pub session: Option<Session>,
-}
+    fn pace(&self) -> Pace {
+        Pace {
+            reconnect: self.settings.reconnect,
+            begin: self.settings.identify_pause,
+        }
+    }
 
-/// Finds out who the bot is, for as long as it takes.
-///
-/// # Errors
-/// If the platform does not take the token.
-pub async fn introduce(shared: &Shared) -> Result<Snowflake, AdapterError> {
-    let mut backoff = Backoff::new(shared.settings.reconnect);
-    loop {
-        let limit = shared.settings.call_timeout;
-        let error = match shared.calls()?.get(Call::Me, limit).await {
-            Ok(me) => match id(&me["id"]) {
-                Some(bot) => {
-                    tracing::info!(account = %shared.account, bot, "the platform knows the bot");
-                    return Ok(bot);
+    fn is_encrypted(&self) -> bool {
+        self.settings.api_url.starts_with("https:")
+    }
+
+    fn query(&self) -> &'static str {
+        QUERY
+    }
+
+    fn reporter(&self) -> &Reporter {
+        &self.reporter
+    }
+
+    fn accepted(&self) -> &Accepted {
+        &self.accepted
+    }
+
+    async fn ask(&self, question: Question) -> Result<Value, End> {
+        let api = self
+            .calls()
+            .map_err(|error| (After::Never(error), String::new()))?;
+        let limit = self.settings.call_timeout;
+        match question {
+            Question::Gateway => api.get(Call::Gateway, limit).await.map_err(failed),
+            Question::Me => {
+                let me = api.get(Call::Me, limit).await.map_err(failed)?;
+                match id(&me["id"]) {
+                    Some(bot) => {
+                        tracing::info!(account = %self.account, bot, "the platform knows the bot");
+                        Ok(me)
+                    }
+                    None => Err((After::Resume, NO_ANSWER.into())),
                 }
-                None => CallError::Lost("the answer is not one of the platform".into()),
-            },
-            Err(error) => error,
-        };
-        let pause = backoff.pause(rand::random());
-        let pause = failed(&error, pause)?;
-        shared.report(Connection::Down(error.to_string()));
-        sleep(pause).await;
+            }
+        }
+    }
+
+    async fn token(&self) -> Result<String, End> {
+        let token = self.settings.token.as_ref();
+        Ok(token.map_or_else(String::new, |token| token.expose().to_owned()))
+    }
+
+    fn identify(&self) -> Value {
+        let mut intents = GatewayIntents::GUILDS
+            | GatewayIntents::GUILD_MESSAGES
+            | GatewayIntents::DIRECT_MESSAGES;
+        intents.set(
+            GatewayIntents::MESSAGE_CONTENT,
+            self.settings.message_content,
+        );
+        intents.set(GatewayIntents::GUILD_MEMBERS, self.settings.members);
+        json!({
+            "intents": intents.bits(),
+            "properties": { "os": std::env::consts::OS, "browser": "weirgate", "device": "weirgate" },
+        })
+    }
+
+    fn resumes_at(&self, ready: &Value, _: &str) -> Option<String> {
+        ready["resume_gateway_url"].as_str().map(str::to_owned)
+    }
+
+    fn parcel(&self, frame: Frame) -> Option<Frame> {
+        Some(frame)
+    }
+
+    fn beside(self: &Arc<Self>, shard: u16, kind: &str, data: &Value) -> Option<Beside> {
+        match kind {
+            INTERACTION => {
+                let sign = interaction::acknowledge(self, data)?;
+                Some(Box::pin(sign))
+            }
+            // One menu for all connections.
+            "READY" if shard == 0 => {
+                let application = id(&data["application"]["id"])?;
+                Some(Box::pin(menu::offer(Arc::clone(self), application)))
+            }
+            _ => None,
+        }
+    }
+
+    fn ended(&self, code: Option<u16>, why: &str) -> End {
+        close::read(code, why)
     }
 }
 
-/// One of the connections.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shard {
-    /// Which, from 0.
-    pub index: u16,
-    /// Of how many.
-    pub count: u16,
-}
+/// What is said of an answer of somebody else.
+const NO_ANSWER: &str = "the answer is not one of the platform";
 
-/// How many connections there are, and how many of them may begin a session at once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Plan {
-    /// Connections.
-    pub count: u16,
-    /// Sessions at once.
-    pub at_once: u16,
-}
-
-/// Finds out how many connections there are to be, for as long as it takes.
+/// Who the bot is, by the platform's answer.
 ///
 /// # Errors
-/// If the platform does not take the token.
-pub async fn plan(shared: &Shared) -> Result<Plan, AdapterError> {
-    if shared.settings.shards == Shards::Count(1) {
-        let (count, at_once) = (1, 1);
-        return Ok(Plan { count, at_once });
-    }
-    let mut backoff = Backoff::new(shared.settings.reconnect);
-    loop {
-        let limit = shared.settings.call_timeout;
-        let error = match shared.calls()?.get(Call::Gateway, limit).await {
-            Ok(answer) => return planned(&answer, shared.settings.shards),
-            Err(error) => error,
-        };
-        let pause = failed(&error, backoff.pause(rand::random()))?;
-        shared.report(Connection::Down(error.to_string()));
-        sleep(pause).await;
-    }
+/// The answer does not say, which was looked at before.
+pub fn bot(me: &Value) -> Result<Snowflake, AdapterError> {
+    id(&me["id"]).ok_or_else(|| AdapterError::Failed(NO_ANSWER.into()))
 }
 
-/// What the platform says of connections (Gateway, Get Gateway Bot).
-fn planned(answer: &Value, wanted: Shards) -> Result<Plan, AdapterError> {
-    let number = |value: &Value| value.as_u64().and_then(|number| u16::try_from(number).ok());
-    let count = match wanted {
-        Shards::Count(count) => count,
-        Shards::Auto => number(&answer["shards"]).unwrap_or(1).max(1),
+/// What follows a call that failed.
+fn failed(error: CallError) -> End {
+    let after = match error.trouble() {
+        Some(Trouble::Token) => After::Never(close::token_refused()),
+        Some(Trouble::Flood(after, _)) => After::Later(after),
+        _ => After::Resume,
     };
-    if count > MAX_SHARDS {
-        return Err(AdapterError::Config(format!(
-            "the platform wants {count} connections for this bot; this gateway makes at most {MAX_SHARDS}"
-        )));
-    }
-    let at_once = number(&answer["session_start_limit"]["max_concurrency"]);
-    Ok(Plan {
-        count,
-        at_once: at_once.unwrap_or(1).clamp(1, MAX_SHARDS),
-    })
-}
-
-/// How long to wait after a failed call.
-///
-/// # Errors
-/// If no waiting helps.
-fn failed(error: &CallError, pause: Duration) -> Result<Duration, AdapterError> {
-    match error.trouble() {
-        Some(Trouble::Token) => Err(close::token_refused()),
-        Some(Trouble::Flood(after, _)) => Ok(after.max(pause)),
-        _ => Ok(pause),
-    }
-}
-
-/// Receives until `stop`, or until nobody takes events any more.
-///
-/// # Errors
-/// What no reconnecting can mend.
-pub async fn run(
-    shared: &Arc<Shared>,
-    frames: mpsc::Sender<Frame>,
-    position: &Position,
-    plan: Plan,
-    stop: &Stop,
-) -> Result<(), AdapterError> {
-    let gates: Vec<Mutex<Option<Instant>>> = (0..plan.at_once).map(|_| Mutex::default()).collect();
-    let lines = (0..plan.count)
-        .zip(gates.iter().cycle())
-        .map(|(index, gate)| {
-            let count = plan.count;
-            let resume = position.session(index);
-            let mut line = Line::new(shared, Shard { index, count }, frames.clone(), resume, gate);
-            async move { line.keep().await }
-        });
-    let lines = try_join_all(lines);
-    // The intake ends when the last of them does.
-    drop(frames);
-    tokio::select! {
-        biased;
-        // The connections break without a word, so that the platform keeps the sessions for the next start.
-        () = stop.stopped() => Ok(()),
-        ended = lines => ended.map(|_| ()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn the_platform_says_how_many_connections_there_are_unless_somebody_else_does() {
-        let answer = json!({ "shards": 4, "session_start_limit": { "max_concurrency": 2 } });
-        let plan = |count, at_once| Ok(Plan { count, at_once });
-        assert_eq!(planned(&answer, Shards::Auto), plan(4, 2));
-        assert_eq!(planned(&answer, Shards::Count(2)), plan(2, 2));
-        assert_eq!(planned(&json!({}), Shards::Auto), plan(1, 1));
-        assert!(planned(&json!({ "shards": 1_000 }), Shards::Auto).is_err());
-    }
+    (after, error.to_string())
 }

@@ -8,6 +8,7 @@ use std::{
 };
 
 use reqwest::Url;
+pub use weirgate_net::session::Shards;
 pub use weirgate_sdk::settings::Secret;
 use weirgate_sdk::{Rates, settings::Fields};
 
@@ -22,19 +23,6 @@ const IDENTIFY_PAUSE: Duration = Duration::from_secs(5);
 
 /// The most servers that are given a menu of their own.
 const MAX_COMMAND_SERVERS: usize = 50;
-
-/// The most connections; each is for up to 2,500 servers.
-pub const MAX_SHARDS: u16 = 64;
-
-/// How many connections for events there are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Shards {
-    /// As many as the platform says.
-    #[default]
-    Auto,
-    /// So many.
-    Count(u16),
-}
 
 /// How the first part of an answer in a server shows what it answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -126,7 +114,7 @@ impl Settings {
             api_url: api_url.trim_end_matches('/').to_owned(),
             message_content: fields.bool("message_content", default.message_content),
             members: fields.bool("members", default.members),
-            shards: shards(fields),
+            shards: Shards::read(fields),
             catch_up: fields.seconds("catch_up", default.catch_up, 0.0..=86_400.0),
             reconnect: fields.seconds("reconnect", default.reconnect, 0.05..=3_600.0),
             call_timeout: fields.seconds("call_timeout", default.call_timeout, 1.0..=120.0),
@@ -202,23 +190,6 @@ fn address(text: &str) -> Result<(), &'static str> {
         return Err("what is secret belongs into token, not into the address");
     }
     Ok(())
-}
-
-fn shards(fields: &mut Fields<'_>) -> Shards {
-    let text = fields.text("shards", "auto");
-    match text.parse() {
-        _ if text == "auto" => Shards::Auto,
-        Ok(count) if (1..=MAX_SHARDS).contains(&count) => Shards::Count(count),
-        _ => {
-            let hint = "auto asks the platform; otherwise 1 to 64";
-            fields.invalid(
-                "shards",
-                "neither auto nor a number of connections",
-                Some(hint),
-            );
-            Shards::Auto
-        }
-    }
 }
 
 /// The servers that have a menu of their own.

@@ -7,31 +7,24 @@
 pub mod method;
 mod refusal;
 
-use std::{error::Error, fmt, time::Duration};
+use std::{fmt, time::Duration};
 
 use reqwest::{
-    Body, Client, RequestBuilder, Response, StatusCode, Url,
+    Body, Client, RequestBuilder, Response, StatusCode,
     header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, RETRY_AFTER},
-    redirect::Policy,
 };
 use serde::Serialize;
 use serde_json::Value;
 use teloxide_core::requests::Payload;
-use tokio::{sync::Semaphore, time::timeout};
-use weirgate_sdk::{Content, media::form::Whole, text::line};
+use weirgate_net::http::{self, Broken, MAX_TEXT, Places, read, within};
+use weirgate_sdk::{Content, media::form::Whole};
 
 pub use refusal::{Refusal, Trouble};
 
 /// Calls at once, those for updates aside; a further one waits.
 const MAX_CALLS: usize = 64;
-/// How long a call waits for a place among them.
-const QUEUE_LIMIT: Duration = Duration::from_secs(5);
-/// The time in which a connection must stand.
-const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 /// The longest answer, in bytes: a hundred updates of the longest texts have room.
 const MAX_ANSWER: usize = 16 * 1024 * 1024;
-/// Longest text of a failure, in characters.
-const MAX_TEXT: usize = 200;
 
 /// Why a call has no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,12 +46,27 @@ impl fmt::Display for CallError {
     }
 }
 
+impl From<Broken> for CallError {
+    fn from(broken: Broken) -> Self {
+        match broken {
+            Broken::Unreachable(text) => Self::Unreachable(text),
+            Broken::Lost(text) => Self::Lost(text),
+        }
+    }
+}
+
+impl From<reqwest::Error> for CallError {
+    fn from(error: reqwest::Error) -> Self {
+        Broken::from(error).into()
+    }
+}
+
 /// The way to the Bot API of one bot.
 pub struct Api {
     client: Client,
     base: String,
     files: String,
-    places: Semaphore,
+    places: Places,
 }
 
 impl fmt::Debug for Api {
@@ -73,24 +81,11 @@ impl Api {
     /// # Errors
     /// Why the client cannot be built, for the operator.
     pub fn new(base: &str, token: &str) -> Result<Self, String> {
-        // The client takes the process's provider of cryptography; where one is chosen already this changes nothing.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let mut builder = Client::builder()
-            .connect_timeout(CONNECT_LIMIT)
-            .redirect(Policy::none())
-            .tcp_nodelay(true);
-        if is_local(base) {
-            // A proxy of the environment leads to other machines.
-            builder = builder.no_proxy();
-        }
-        let client = builder
-            .build()
-            .map_err(|_| "the HTTP client cannot be built".to_owned())?;
         Ok(Self {
-            client,
+            client: http::built(http::client(base))?,
             base: format!("{base}/bot{token}/"),
             files: format!("{base}/file/bot{token}/"),
-            places: Semaphore::new(MAX_CALLS),
+            places: Places::new(MAX_CALLS),
         })
     }
 
@@ -102,10 +97,7 @@ impl Api {
     where
         P: Payload + Serialize + Sync,
     {
-        let Ok(Ok(_place)) = timeout(QUEUE_LIMIT, self.places.acquire()).await else {
-            let text = "too many calls under way";
-            return Err(CallError::Unreachable(text.into()));
-        };
+        let _place = self.places.enter().await?;
         self.ask(payload, limit).await
     }
 
@@ -121,8 +113,7 @@ impl Api {
             let text = "cannot be written as JSON";
             return Err(CallError::Unreachable(text.into()));
         };
-        let answer = timeout(limit, self.exchange(&method_name(P::NAME), body)).await;
-        answer.unwrap_or_else(|_| Err(CallError::Lost(format!("no answer in {limit:?}"))))
+        within(limit, self.exchange(&method_name(P::NAME), body)).await
     }
 
     /// Makes a call with a file in it, which goes out as it is read, and waits at most `limit` for the answer.
@@ -136,17 +127,13 @@ impl Api {
         content: Box<dyn Content>,
         limit: Duration,
     ) -> Result<Value, CallError> {
-        let Ok(Ok(_place)) = timeout(QUEUE_LIMIT, self.places.acquire()).await else {
-            let text = "too many calls under way";
-            return Err(CallError::Unreachable(text.into()));
-        };
+        let _place = self.places.enter().await?;
         let request = self.client.post(format!("{}{method}", self.base));
         let request = request
             .header(CONTENT_TYPE, form.content_type.as_str())
             .header(CONTENT_LENGTH, form.length)
             .body(Body::wrap_stream(form.stream(content)));
-        let answer = timeout(limit, self.answer(request)).await;
-        answer.unwrap_or_else(|_| Err(CallError::Lost(format!("no answer in {limit:?}"))))
+        within(limit, self.answer(request)).await
     }
 
     /// Asks for a file at the path that the platform gave, and waits at most `limit` for the beginning of it.
@@ -155,14 +142,13 @@ impl Api {
     /// As [`Api::call`]: any status but success is a refusal.
     pub async fn file(&self, path: &str, limit: Duration) -> Result<Response, CallError> {
         let request = self.client.get(format!("{}{path}", self.files));
-        let answer = timeout(limit, request.send()).await;
-        let lost = || CallError::Lost(format!("no answer in {limit:?}"));
-        let response = answer.map_err(|_| lost())?.map_err(broken)?;
+        let asked = async { Ok::<_, CallError>(request.send().await?) };
+        let response = within(limit, asked).await?;
         let status = response.status();
         if status.is_success() {
             return Ok(response);
         }
-        let body = read(response).await?;
+        let body = read(response, MAX_ANSWER).await?;
         match outcome(status, None, &body) {
             Err(error) => Err(error),
             Ok(_) => Err(CallError::Lost("an answer that cannot be read".into())),
@@ -178,11 +164,11 @@ impl Api {
     }
 
     async fn answer(&self, request: RequestBuilder) -> Result<Value, CallError> {
-        let response = request.send().await.map_err(broken)?;
+        let response = request.send().await?;
         let status = response.status();
         let header = response.headers().get(RETRY_AFTER);
         let header = header.and_then(|value| value.to_str().ok()?.trim().parse::<f64>().ok());
-        let body = read(response).await?;
+        let body = read(response, MAX_ANSWER).await?;
         outcome(status, header, &body)
     }
 }
@@ -208,52 +194,6 @@ fn method_name(name: &str) -> String {
     let mut letters = name.chars();
     let first = letters.next().map(|first| first.to_ascii_lowercase());
     first.into_iter().chain(letters).collect()
-}
-
-/// Whether an address is on this machine.
-fn is_local(base: &str) -> bool {
-    let url: Option<Url> = base.parse().ok();
-    url.is_some_and(|url| match url.host_str() {
-        Some("localhost") => true,
-        Some(host) => host
-            .trim_matches(['[', ']'])
-            .parse()
-            .is_ok_and(|address: std::net::IpAddr| address.is_loopback()),
-        None => false,
-    })
-}
-
-async fn read(mut response: Response) -> Result<Vec<u8>, CallError> {
-    let mut body = Vec::new();
-    while let Some(bytes) = response.chunk().await.map_err(broken)? {
-        if body.len() + bytes.len() > MAX_ANSWER {
-            return Err(CallError::Lost("the answer is too long".into()));
-        }
-        body.extend_from_slice(&bytes);
-    }
-    Ok(body)
-}
-
-/// A failure below HTTP while a file comes.
-#[must_use]
-pub fn broken_file(error: reqwest::Error) -> String {
-    broken(error).to_string()
-}
-
-/// A failure below HTTP: its innermost cause says most, and the address is left out.
-fn broken(error: reqwest::Error) -> CallError {
-    let before = error.is_connect() || error.is_builder();
-    let error = error.without_url();
-    let mut cause: &dyn Error = &error;
-    while let Some(inner) = cause.source() {
-        cause = inner;
-    }
-    let text = line(&cause.to_string(), MAX_TEXT);
-    if before {
-        CallError::Unreachable(text)
-    } else {
-        CallError::Lost(text)
-    }
 }
 
 #[cfg(test)]

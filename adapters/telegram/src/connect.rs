@@ -63,7 +63,7 @@ pub fn failed(
         Trouble::Flood(after) => after.max(pause),
         _ => pause,
     };
-    shared.report(Connection::Down(error.to_string()));
+    shared.reporter.report(Connection::Down(error.to_string()));
     Ok(pause)
 }
 

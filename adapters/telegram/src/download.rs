@@ -6,10 +6,11 @@
 use async_trait::async_trait;
 use futures_util::TryStreamExt as _;
 use teloxide_core::{payloads::GetFile, types::FileId};
+use weirgate_net::http::Broken;
 use weirgate_sdk::{Attachment, ConversationKey, Download, DownloadError, Downloads};
 
 use crate::{
-    api::{Api, CallError, broken_file},
+    api::{Api, CallError},
     telegram::Telegram,
 };
 
@@ -48,7 +49,7 @@ impl Downloads for Telegram {
         let size = response.content_length().or(size);
         let pieces = response
             .bytes_stream()
-            .map_err(|error| DownloadError::Unavailable(broken_file(error)));
+            .map_err(|error| DownloadError::Unavailable(Broken::from(error).to_string()));
         Ok(Download::of(size, Box::pin(pieces)))
     }
 }

@@ -194,7 +194,7 @@ impl Poller<'_> {
                 self.backoff.reset();
                 self.conflict = None;
                 self.unsure = false;
-                self.shared.report(Connection::Up);
+                self.shared.reporter.report(Connection::Up);
                 self.hand_in(updates).await;
                 Ok(())
             }
@@ -259,7 +259,9 @@ impl Poller<'_> {
                 } else {
                     "another program asks for the bot's updates; only one can have them"
                 };
-                self.shared.report(Connection::Degraded(text.into()));
+                self.shared
+                    .reporter
+                    .report(Connection::Degraded(text.into()));
                 sleep(pause).await;
                 Ok(())
             }
@@ -279,7 +281,9 @@ impl Poller<'_> {
     /// A webhook stands in the way. What waits for it is kept.
     async fn take_over(&self) {
         let text = "a webhook has the bot's updates";
-        self.shared.report(Connection::Degraded(text.into()));
+        self.shared
+            .reporter
+            .report(Connection::Degraded(text.into()));
         let Ok(api) = self.shared.calls() else { return };
         let mut call = DeleteWebhook::new();
         call.drop_pending_updates = Some(false);

@@ -16,11 +16,12 @@ use teloxide_core::{
     types::{ChatAction, ChatId, MessageId, ThreadId},
 };
 use tokio::time::Instant;
+use weirgate_net::report::Reporter;
 use weirgate_sdk::{
-    AccountName, Adapter, AdapterError, Buttons, Capabilities, Connection, ConversationKey,
-    Downloads, Finding, Indicates, Ingress, Leaves, Length, LengthUnit, Menu, Moderates, Outgoing,
-    Platform, Rates, SendError, Sent, Setup, Stop, Streaming, Streams, Timestamp, admins::Admins,
-    answer::Render, patience::Patience,
+    AccountName, Adapter, AdapterError, Buttons, Capabilities, ConversationKey, Downloads, Finding,
+    Indicates, Ingress, Leaves, Length, LengthUnit, Menu, Moderates, Outgoing, Platform, Rates,
+    SendError, Sent, Setup, Stop, Streaming, Streams, Timestamp, admins::Admins, answer::Render,
+    patience::Patience,
 };
 
 use crate::{
@@ -79,26 +80,12 @@ pub struct Shared {
     pub menu: Menu,
     /// How the platform reaches the gateway, and what it proves itself with, where it posts updates.
     pub hook: Hook,
+    /// Tells of the connection.
+    pub reporter: Reporter,
     /// The way to the platform, or why there is none.
     api: Result<Api, String>,
-    state: Mutex<State>,
-}
-
-#[derive(Default)]
-struct State {
-    /// Who is told of the connection, while the account runs.
-    ingress: Option<Arc<dyn Ingress>>,
-    connection: Option<Connection>,
-    bot: Option<Arc<Bot>>,
-}
-
-impl std::fmt::Debug for State {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("State")
-            .field("connection", &self.connection)
-            .field("bot", &self.bot)
-            .finish_non_exhaustive()
-    }
+    /// Who the bot is, once the platform said so.
+    bot: Mutex<Option<Arc<Bot>>>,
 }
 
 impl Shared {
@@ -109,8 +96,10 @@ impl Shared {
             Some(token) => Api::new(&settings.api_url, token.expose()),
             None => Err("the account has no token".to_owned()),
         };
+        let platform = Platform::from(PLATFORM);
         Self {
-            platform: Platform::from(PLATFORM),
+            reporter: Reporter::new(platform.clone(), setup.account.clone()),
+            platform,
             account: setup.account.clone(),
             settings,
             floods: Floods::default(),
@@ -121,7 +110,7 @@ impl Shared {
             menu: setup.menu.clone(),
             hook: Hook::new(setup),
             api,
-            state: Mutex::default(),
+            bot: Mutex::default(),
         }
     }
 
@@ -139,9 +128,7 @@ impl Shared {
     /// # Errors
     /// [`SendError::Unavailable`] unless the account runs.
     pub fn api(&self) -> Result<&Api, SendError> {
-        if self.state.lock().ingress.is_none() {
-            return Err(SendError::Unavailable("the account does not run".into()));
-        }
+        self.reporter.running()?;
         let api = self.api.as_ref();
         api.map_err(|why| SendError::Unavailable(why.clone()))
     }
@@ -149,42 +136,14 @@ impl Shared {
     /// The platform said who the bot is.
     pub fn introduce(&self, bot: Bot) -> Arc<Bot> {
         let bot = Arc::new(bot);
-        self.state.lock().bot = Some(Arc::clone(&bot));
+        *self.bot.lock() = Some(Arc::clone(&bot));
         bot
     }
 
     /// Who the bot is, once the platform said so.
     #[must_use]
     pub fn bot(&self) -> Option<Arc<Bot>> {
-        self.state.lock().bot.clone()
-    }
-
-    /// The gateway, while the account runs.
-    #[must_use]
-    pub fn ingress(&self) -> Option<Arc<dyn Ingress>> {
-        self.state.lock().ingress.clone()
-    }
-
-    /// Tells the gateway of the connection, and the log when it changes.
-    pub fn report(&self, connection: Connection) {
-        let ingress = {
-            let mut state = self.state.lock();
-            if state.connection.as_ref() == Some(&connection) {
-                return;
-            }
-            state.connection = Some(connection.clone());
-            state.ingress.clone()
-        };
-        let account = &self.account;
-        match &connection {
-            Connection::Waiting => {}
-            Connection::Up => tracing::info!(%account, "connected"),
-            Connection::Degraded(why) => tracing::warn!(%account, why, "connected, with trouble"),
-            Connection::Down(why) => tracing::warn!(%account, why, "not connected"),
-        }
-        if let Some(ingress) = ingress {
-            ingress.connection(&self.platform, account, connection);
-        }
+        self.bot.lock().clone()
     }
 
     /// The key of a place.
@@ -276,19 +235,12 @@ impl Adapter for Telegram {
     async fn run(&self, ingress: Arc<dyn Ingress>, stop: Stop) -> Result<(), AdapterError> {
         let shared = &self.shared;
         shared.calls()?;
-        {
-            let mut state = shared.state.lock();
-            state.ingress = Some(Arc::clone(&ingress));
-            state.connection = None;
-        }
-        shared.report(Connection::Waiting);
+        shared.reporter.begin(Arc::clone(&ingress));
         let ended = match shared.settings.mode {
             Mode::Polling => poll::run(shared, Arc::clone(&ingress), &stop).await,
             Mode::Webhook => webhook::run(shared, &stop).await,
         };
-        shared.state.lock().ingress = None;
-        let end = Connection::Down("the account was stopped".into());
-        ingress.connection(&shared.platform, &shared.account, end);
+        shared.reporter.end();
         ended
     }
 

@@ -136,7 +136,7 @@ pub async fn run(shared: &Shared, stop: &Stop) -> Result<(), AdapterError> {
     };
     let watch = async {
         let bot = connect::introduce(shared).await?;
-        if let Some(ingress) = shared.ingress() {
+        if let Some(ingress) = shared.reporter.ingress() {
             let cursor = ingress.cursor(&shared.platform, &shared.account).await;
             Window::read_moves(cursor.as_ref(), &bot.id.to_string().into(), &shared.moves);
         }
@@ -181,7 +181,7 @@ async fn announce(shared: &Shared, url: &str) -> Result<bool, CallError> {
     let api = api.map_err(|error| CallError::Unreachable(error.to_string()))?;
     api.call(&call, shared.settings.call_timeout).await?;
     tracing::info!(account = %shared.account, url, "the platform posts updates here");
-    shared.report(Connection::Up);
+    shared.reporter.report(Connection::Up);
     Ok(true)
 }
 
@@ -197,8 +197,8 @@ async fn look(shared: &Shared, url: &str) -> Result<bool, CallError> {
         return Ok(false);
     }
     match trouble(&info, unix_time() / 1_000) {
-        Some(why) => shared.report(Connection::Degraded(why)),
-        None => shared.report(Connection::Up),
+        Some(why) => shared.reporter.report(Connection::Degraded(why)),
+        None => shared.reporter.report(Connection::Up),
     }
     Ok(true)
 }
@@ -238,7 +238,7 @@ async fn read(shared: &Shared, request: Request) -> Result<Value, StatusCode> {
 
 /// Hands an update in. Anything but 200 makes the platform post it again.
 async fn accept(shared: &Shared, update: &Value) -> StatusCode {
-    let (Some(ingress), Some(bot)) = (shared.ingress(), shared.bot()) else {
+    let (Some(ingress), Some(bot)) = (shared.reporter.ingress(), shared.bot()) else {
         return StatusCode::SERVICE_UNAVAILABLE;
     };
     let moves = shared.moves.write();

@@ -4,14 +4,10 @@
 //! that both lead to the same handler.
 
 use serde_json::{Value, json};
-use weirgate_sdk::{ChatKind, DedupeKey, Event, InboundMessage, Timestamp, Via};
+use weirgate_sdk::{Event, InboundMessage, Timestamp, Via};
 
-use super::{Receiver, Where, content, malformed, message::DEDUPE_LIFETIME, other};
-use crate::{
-    channels::id,
-    interaction::Handle,
-    places::{made_at, number},
-};
+use super::{Receiver, Where, content, malformed, other};
+use crate::{channels::id, interaction::Handle, places::number};
 
 /// A command of the application (Interaction Types).
 const COMMAND: u64 = 2;
@@ -52,26 +48,9 @@ impl Receiver<'_> {
         let said = json!({ "type": 0, "content": text, "mentions": mentions });
         let content = content::filled_in(&said, self.bot);
         Event::Message(Box::new(InboundMessage {
-            conversation: place.key,
-            chat: if place.direct {
-                ChatKind::Private
-            } else {
-                ChatKind::Group
-            },
-            sender,
-            id: number.to_string().into(),
-            segments: content.segments,
             via: Via::Command,
-            mentions_bot: content.mentions_bot,
-            reply_to: None,
-            group_key: None,
-            sent_at: made_at(number),
-            received_at: now,
             reply_context: Handle::read(event).and_then(|handle| handle.context()),
-            dedupe: DedupeKey {
-                key: format!("{}/{number}", self.bot).into(),
-                lifetime: DEDUPE_LIFETIME,
-            },
+            ..self.said(place, sender, number, content, now)
         }))
     }
 }

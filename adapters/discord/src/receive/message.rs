@@ -10,14 +10,18 @@ use weirgate_sdk::{
     Timestamp, Via, text::line,
 };
 
-use super::{Receiver, Where, content, malformed, other};
+use super::{
+    Receiver, Where,
+    content::{self, Content},
+    malformed, other,
+};
 use crate::{
     channels::id,
     places::{Snowflake, made_at},
 };
 
 /// How long a message counts as known: twice as long as missed ones can be fetched.
-pub(super) const DEDUPE_LIFETIME: Duration = Duration::from_secs(48 * 3_600);
+const DEDUPE_LIFETIME: Duration = Duration::from_secs(48 * 3_600);
 /// Longest name of a person, in characters.
 const MAX_NAME: usize = 200;
 /// Kinds of messages that somebody wrote: plain, reply, the two of commands (Message Types).
@@ -57,6 +61,21 @@ impl Receiver<'_> {
             return other("message without words");
         }
         Event::Message(Box::new(InboundMessage {
+            reply_to: self.replied(message),
+            ..self.said(place, sender, number, content, now)
+        }))
+    }
+
+    /// What somebody said under a number, as a text that answers nothing.
+    pub(super) fn said(
+        &self,
+        place: Where,
+        sender: Sender,
+        number: Snowflake,
+        content: Content,
+        now: Timestamp,
+    ) -> InboundMessage {
+        InboundMessage {
             conversation: place.key,
             chat: if place.direct {
                 ChatKind::Private
@@ -68,7 +87,7 @@ impl Receiver<'_> {
             segments: content.segments,
             via: Via::Text,
             mentions_bot: content.mentions_bot,
-            reply_to: self.replied(message),
+            reply_to: None,
             group_key: None,
             sent_at: made_at(number),
             received_at: now,
@@ -77,7 +96,7 @@ impl Receiver<'_> {
                 key: format!("{}/{number}", self.bot).into(),
                 lifetime: DEDUPE_LIFETIME,
             },
-        }))
+        }
     }
 
     /// Who sent a message; `None` if it does not say.

@@ -3,24 +3,12 @@
 //! Owns the meaning of the platform's close codes (Opcodes and Status Codes, Gateway).
 
 use serenity::constants::close_codes as codes;
+use weirgate_net::session::{After, End};
 use weirgate_sdk::AdapterError;
-
-/// What follows the end of a connection.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum After {
-    /// The session goes on over a new connection, if there is one.
-    Resume,
-    /// A new session.
-    Anew,
-    /// Nothing: somebody has to change something.
-    Never(AdapterError),
-    /// Nothing: the gateway ends.
-    Stopping,
-}
 
 /// What an end means.
 #[must_use]
-pub fn read(code: Option<u16>, why: &str) -> (After, String) {
+pub fn read(code: Option<u16>, why: &str) -> End {
     let Some(code) = code else {
         return (After::Resume, why.to_owned());
     };

@@ -4,10 +4,10 @@
 //! connection certainly was not carried out, and any other that got no answer may have been. It never
 //! follows a redirect, never repeats, and never shows the token.
 
-use std::{error::Error, fmt, time::Duration};
+use std::{fmt, time::Duration};
 
 use reqwest::{
-    Client, Response,
+    Client,
     header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue},
     redirect::Policy,
 };
@@ -15,7 +15,8 @@ use tokio::{
     sync::{Notify, Semaphore},
     time::timeout,
 };
-use weirgate_sdk::{SendError, settings::Secret, text::line};
+use weirgate_net::http::{Broken, read};
+use weirgate_sdk::{SendError, settings::Secret};
 
 use crate::onebot::{
     answer,
@@ -121,7 +122,7 @@ impl HttpCalls {
         if matches!(status, 401 | 403) {
             return Err(SendError::Unavailable(refusal(status)));
         }
-        let body = read(response).await?;
+        let body = read(response, MAX_ANSWER).await.map_err(broken)?;
         match serde_json::from_slice::<Frame<'_>>(&body) {
             Ok(frame) if frame.retcode.is_some() || frame.status.is_some() => {
                 answer::outcome(&frame)
@@ -142,30 +143,11 @@ fn unread(status: u16) -> SendError {
     }
 }
 
-async fn read(mut response: Response) -> Result<Vec<u8>, SendError> {
-    let mut body = Vec::new();
-    while let Some(bytes) = response.chunk().await.map_err(broken)? {
-        if body.len() + bytes.len() > MAX_ANSWER {
-            return Err(SendError::Ambiguous("the answer is too long".into()));
-        }
-        body.extend_from_slice(&bytes);
-    }
-    Ok(body)
-}
-
-/// A failure below HTTP: its innermost cause says most, and the address is left out.
-fn broken(error: reqwest::Error) -> SendError {
-    let before = error.is_connect() || error.is_builder();
-    let error = error.without_url();
-    let mut cause: &dyn Error = &error;
-    while let Some(inner) = cause.source() {
-        cause = inner;
-    }
-    let text = line(&cause.to_string(), 120);
-    if before {
-        SendError::Unavailable(text)
-    } else {
-        SendError::Ambiguous(text)
+/// A call that failed below HTTP.
+fn broken(broken: impl Into<Broken>) -> SendError {
+    match broken.into() {
+        Broken::Unreachable(text) => SendError::Unavailable(text),
+        Broken::Lost(text) => SendError::Ambiguous(text),
     }
 }
 

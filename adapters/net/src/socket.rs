@@ -1,7 +1,7 @@
-//! The WebSocket over which events come.
+//! The WebSocket over which a platform's frames come.
 //!
-//! Owns its limits, what may be dialled, and the form of frames. It never sends the token over a connection that is not
-//! encrypted, unless the HTTP API itself is not.
+//! Owns its limits, what may be dialled, and the form of frames, which are JSON. It never dials without encryption,
+//! unless the platform's HTTP interface itself is not encrypted.
 
 use std::time::Duration;
 
@@ -18,17 +18,17 @@ use weirgate_sdk::text::line;
 const DIAL_LIMIT: Duration = Duration::from_secs(10);
 /// How long a frame may take to leave.
 const WRITE_LIMIT: Duration = Duration::from_secs(10);
-/// The longest frame and message, in bytes: a large server is described in one.
+/// The longest frame and message, in bytes: some platforms describe a large group in one.
 const MAX_FRAME: usize = 32 * 1024 * 1024;
-/// Version and form of the platform's protocol.
-const QUERY: &str = "/?v=10&encoding=json";
+/// Longest reason that is repeated, in characters.
+const MAX_TEXT: usize = 120;
 
 /// A connection.
 #[derive(Debug)]
 pub struct Socket(WebSocketStream<MaybeTlsStream<TcpStream>>);
 
 /// What came.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub enum Item {
     /// A frame.
     Frame(Value),
@@ -39,7 +39,7 @@ pub enum Item {
 }
 
 impl Socket {
-    /// Connects to an address that the platform gave.
+    /// Connects to an address that the platform gave; `encrypted` says that its HTTP interface is.
     ///
     /// # Errors
     /// Why not, for the operator, in one short line.
@@ -51,11 +51,10 @@ impl Socket {
         let limits = WebSocketConfig::default()
             .max_message_size(Some(MAX_FRAME))
             .max_frame_size(Some(MAX_FRAME));
-        let url = format!("{}{QUERY}", url.trim_end_matches('/'));
         let dialled = connect_async_with_config(url, Some(limits), true);
         match timeout(DIAL_LIMIT, dialled).await {
             Ok(Ok((socket, _))) => Ok(Self(socket)),
-            Ok(Err(error)) => Err(line(&error.to_string(), 120)),
+            Ok(Err(error)) => Err(line(&error.to_string(), MAX_TEXT)),
             Err(_) => Err(format!("no connection in {DIAL_LIMIT:?}")),
         }
     }
@@ -72,12 +71,12 @@ impl Socket {
                 }
                 Some(Ok(Message::Close(close))) => {
                     let code = close.as_ref().map(|close| u16::from(close.code));
-                    let reason = close.map(|close| line(close.reason.as_str(), 120));
+                    let reason = close.map(|close| line(close.reason.as_str(), MAX_TEXT));
                     return Item::End(code, reason.unwrap_or_default());
                 }
                 Some(Ok(Message::Binary(_))) => return Item::Unreadable,
                 Some(Ok(_)) => {}
-                Some(Err(error)) => return Item::End(None, line(&error.to_string(), 120)),
+                Some(Err(error)) => return Item::End(None, line(&error.to_string(), MAX_TEXT)),
                 None => return Item::End(None, "the connection ended".to_owned()),
             }
         }
@@ -91,8 +90,25 @@ impl Socket {
         let sent = self.0.send(Message::text(frame.to_string()));
         match timeout(WRITE_LIMIT, sent).await {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(error)) => Err(line(&error.to_string(), 120)),
+            Ok(Err(error)) => Err(line(&error.to_string(), MAX_TEXT)),
             Err(_) => Err(format!("a frame did not leave in {WRITE_LIMIT:?}")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn an_open_address_is_not_dialled_for_an_encrypted_api() {
+        for url in ["ws://127.0.0.1:1", "http://127.0.0.1", ""] {
+            let refused = Socket::dial(url, true).await.err();
+            let told = refused.as_ref();
+            assert!(
+                told.is_some_and(|why| why.contains("not encrypted")),
+                "{refused:?}"
+            );
         }
     }
 }
