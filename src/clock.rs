@@ -3,6 +3,7 @@
 //! Owns the mapping between the monotonic time that decides (ticks) and the wall time that is written
 //! down. Steps of the system clock never reach the core; under a paused runtime both are virtual.
 
+pub mod plan;
 mod span;
 mod zone;
 
@@ -12,7 +13,7 @@ use tokio::time::Instant;
 use weirgate_sdk::Timestamp;
 
 pub use span::span;
-pub use zone::{Zone, compact, minute};
+pub use zone::{Zone, compact, minute, minute_in};
 
 /// Microseconds since the clock was made; monotonic.
 pub type Tick = u64;

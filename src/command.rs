@@ -25,6 +25,7 @@ pub mod ping;
 pub mod policy;
 pub mod queue;
 pub mod reload;
+pub mod remind;
 pub mod reset;
 pub mod role;
 pub mod search;
@@ -194,7 +195,7 @@ pub trait Command: Send + Sync {
 }
 
 /// All commands, in the order of /help.
-static COMMANDS: [&dyn Command; 34] = [
+static COMMANDS: [&dyn Command; 35] = [
     &help::Help,
     &ping::Ping,
     &status::Status,
@@ -204,6 +205,7 @@ static COMMANDS: [&dyn Command; 34] = [
     &why::Why,
     &log::Log,
     &search::Search,
+    &remind::RemindCommand,
     &output::Output,
     &lang::Lang,
     &config::ConfigCommand,

@@ -11,6 +11,7 @@ pub mod health;
 pub mod media;
 pub mod moderation;
 pub mod oversight;
+pub mod remind;
 pub mod rights;
 pub mod settings;
 pub mod setup;
@@ -137,6 +138,8 @@ pub enum About {
     Backup,
     /// /reload
     Reload,
+    /// /remind
+    Remind,
     /// /broadcast
     Broadcast,
     /// /pair

@@ -257,6 +257,15 @@ pub trait Store: PendingStore + Send + Sync {
     /// of all for one that holds none.
     async fn deferred(&self, limit: usize) -> Result<Vec<Due>, StoreError>;
 
+    /// What was put off in a conversation and is not done, about what begins with `subjects`; the first that is due
+    /// first.
+    async fn put_off(
+        &self,
+        conversation: i64,
+        subjects: &str,
+        limit: usize,
+    ) -> Result<Vec<Due>, StoreError>;
+
     /// The key of a conversation by its number.
     async fn conversation(&self, id: i64) -> Result<Option<ConversationKey>, StoreError>;
 

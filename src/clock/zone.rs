@@ -73,6 +73,18 @@ impl Zone {
     }
 }
 
+/// A time to the minute in a zone, for people; empty for a time that no calendar has.
+#[must_use]
+pub fn minute_in(at: weirgate_sdk::Timestamp, zone: &Zone) -> String {
+    Timestamp::from_millisecond(at).map_or_else(
+        |_| String::new(),
+        |at| {
+            let there = at.to_zoned(zone.zone());
+            there.strftime("%Y-%m-%d %H:%M").to_string()
+        },
+    )
+}
+
 /// A time to the minute in UTC, for people; empty for a time that no calendar has.
 #[must_use]
 pub fn minute(at: weirgate_sdk::Timestamp) -> String {

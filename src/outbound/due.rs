@@ -1,10 +1,11 @@
-//! Does what was put off: lifts bans and mutes whose time is over, where the platform does not, and says what was
-//! announced.
+//! Does what was put off: lifts bans and mutes whose time is over, where the platform does not, says what was
+//! announced, and reminds people.
 //!
 //! Owns the task that waits for the next one, how often it is tried, and the report. What is done once is not done
 //! again: the platform is asked first.
 
 mod lift;
+mod remind;
 mod say;
 
 use std::{sync::Arc, time::Duration};
@@ -14,6 +15,7 @@ use tokio::sync::Notify;
 use weirgate_sdk::{ConversationKey, Stop};
 
 pub use lift::{Lift, Lifted, Ordered};
+pub use remind::{Remind, subjects};
 pub use say::Say;
 
 use super::{compose::Addressee, deliver::Deliverer, post::Post};
@@ -47,6 +49,8 @@ pub enum Task {
     Lift(Lift),
     /// Something is said.
     Say(Say),
+    /// Somebody is reminded.
+    Remind(Remind),
 }
 
 impl Task {
@@ -128,6 +132,7 @@ impl Performer {
         match serde_json::from_str::<Task>(&row.body) {
             Ok(Task::Lift(lift)) => self.end_time(&row, &key, &lift).await,
             Ok(Task::Say(say)) => self.say(&row, key, say).await,
+            Ok(Task::Remind(remind)) => self.remind(&row, key, remind).await,
             Err(error) => {
                 tracing::error!(action = row.id, %error, "what was put off cannot be read; given up");
                 let reason = Reason::ModerationFailed.code();

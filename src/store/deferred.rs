@@ -31,6 +31,8 @@ pub struct Due {
     pub conversation: i64,
     /// The turn in which it was asked for.
     pub turn: i64,
+    /// What it is about.
+    pub subject: String,
     /// Not before this.
     pub due_at: Timestamp,
     /// What is to be done, as JSON.

@@ -270,6 +270,18 @@ impl Store for PostgresStore {
             .await
     }
 
+    async fn put_off(
+        &self,
+        conversation: i64,
+        subjects: &str,
+        limit: usize,
+    ) -> Result<Vec<Due>, StoreError> {
+        let what = (conversation, subjects);
+        self.readers
+            .ask(async { deferred::about(&mut *self.readers.get().await?, what, limit).await })
+            .await
+    }
+
     async fn conversation(&self, id: i64) -> Result<Option<ConversationKey>, StoreError> {
         let key = self
             .readers

@@ -269,14 +269,15 @@ pub fn failed(row: FailedRow) -> FailedMessage {
 }
 
 /// Of what was put off: id, conversation, turn, due, body.
-pub type DueRow = (i64, i64, i64, i64, String);
+pub type DueRow = (i64, i64, i64, String, i64, String);
 
 /// Something that was put off.
-pub fn due((id, conversation, turn, due_at, body): DueRow) -> Due {
+pub fn due((id, conversation, turn, subject, due_at, body): DueRow) -> Due {
     Due {
         id,
         conversation,
         turn,
+        subject,
         due_at,
         body,
     }

@@ -5,6 +5,7 @@ mod consent;
 mod limits;
 mod moderate;
 mod oversight;
+mod remind;
 mod rights;
 mod stop;
 mod why;

@@ -15,6 +15,7 @@ mod operate;
 mod pending;
 mod plans;
 mod postgres;
+mod put_off;
 mod recovery;
 mod retention;
 mod sqlite;

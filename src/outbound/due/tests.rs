@@ -1,9 +1,9 @@
-//! Bans that the gateway ends, in virtual time, over restarts and failures.
+//! Bans that the gateway ends, and reminders, in virtual time, over restarts and failures.
 
 use std::{collections::HashMap, path::Path, time::Duration};
 
 use weirgate_sdk::{
-    Adapter, Stopper, UserId,
+    Adapter, PlatformRole, Stopper, UserId,
     moderation::{Action, Moderates as _, ModerationError},
 };
 use weirgate_testkit::{
@@ -19,7 +19,7 @@ use crate::{
         deliver::{Deliverer, Parts},
     },
     store::{
-        Accept, Finish, HistoryScope, TurnState,
+        Accept, Finish, HistoryScope, Place, TurnState,
         config::{Durability, Retention},
         sqlite::{Options as StoreOptions, SqliteStore},
     },
@@ -95,6 +95,44 @@ impl Process {
     /// A turn ends with what this action leaves for later.
     async fn order(&self, stage: &ScriptedAdapter, action: &Action, now: i64) {
         let event = format!("{action:?}{now}");
+        self.turn(stage, event, now, |conversation, turn| {
+            let ordered = Ordered {
+                conversation,
+                turn,
+                shown: "Bob",
+                language: Language::En,
+                now,
+            };
+            Lift::after(stage, action, ordered)
+        })
+        .await;
+    }
+
+    /// Ann wants to be reminded.
+    async fn remind(&self, stage: &ScriptedAdapter, due: i64, pattern: Option<&str>) {
+        let remind = Remind {
+            text: "tea".to_owned(),
+            who: stage.user("ann").encode(),
+            role: PlatformRole::default(),
+            message: "m".to_owned(),
+            pattern: pattern.map(str::to_owned),
+            language: "en".to_owned(),
+        };
+        self.turn(stage, "remind".to_owned(), START, |conversation, turn| {
+            let subject = format!("{}{turn}", subjects(1));
+            vec![Effect::Defer(remind.at(due, conversation, turn, subject))]
+        })
+        .await;
+    }
+
+    /// A turn ends with these effects of its conversation and number.
+    async fn turn(
+        &self,
+        stage: &ScriptedAdapter,
+        event: String,
+        now: i64,
+        effects: impl FnOnce(i64, i64) -> Vec<Effect>,
+    ) {
         let message = Accept {
             conversation: stage.key("g1"),
             person: stage.user("ann"),
@@ -116,30 +154,20 @@ impl Process {
         })
         .await
         .unwrap();
-        let effects = Lift::after(
-            stage,
-            action,
-            Ordered {
-                conversation: rows[0].conversation,
-                turn: rows[0].id,
-                shown: "Bob",
-                language: Language::En,
-                now,
-            },
-        );
+        let (conversation, turn) = (rows[0].conversation, rows[0].id);
         let finish = Finish {
-            turn: rows[0].id,
+            turn,
             begun: false,
-            members: vec![rows[0].id],
+            members: vec![turn],
             state: TurnState::Done,
             reason: None,
             history: Vec::new(),
             scope: HistoryScope {
-                conversation: rows[0].conversation,
+                conversation,
                 person: 0,
             },
             replies: Vec::new(),
-            effects,
+            effects: effects(conversation, turn),
             at: now,
         };
         commit(&self.store, |then| Write::Finish(Arc::new(finish), then))
@@ -248,5 +276,65 @@ async fn what_the_platform_does_not_do_now_is_tried_again_and_what_it_refuses_is
     );
     tokio::time::sleep(DAY).await;
     assert_eq!(stage.bench.acts().len(), 4, "it is given up");
+    process.end().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_asked_is_reminded_in_time_and_once() {
+    let (folder, stage) = stage();
+    let process = start(&folder.path().join("db"), &stage, START);
+    process.remind(&stage, START + 600_000, None).await;
+    tokio::time::sleep(Duration::from_secs(599)).await;
+    assert_eq!(stage.texts("g1"), [""; 0]);
+    tokio::time::sleep(DAY).await;
+    assert_eq!(stage.texts("g1"), ["⏰ tea"]);
+    process.end().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_comes_again_comes_at_each_of_its_times_also_over_a_restart() {
+    let (folder, stage) = stage();
+    let path = folder.path().join("db");
+    let process = start(&path, &stage, START);
+    // Six in the morning, in UTC; the first day of 1970 is a Thursday.
+    let six = 6 * 3_600_000;
+    process.remind(&stage, six, Some("0 6 * * *")).await;
+    tokio::time::sleep(2 * DAY).await;
+    assert_eq!(stage.texts("g1"), ["⏰ tea"; 2]);
+    process.end().await;
+    // Three times pass while nobody is there; the first that waited is told late, the others are not made up for.
+    let days = |days: i64| days * 86_400_000;
+    let process = start(&path, &stage, START + days(5));
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    let told = stage.texts("g1");
+    assert_eq!(told.len(), 3, "{told:?}");
+    assert!(told[2].contains("1970-01-03 06:00"), "{told:?}");
+    tokio::time::sleep(DAY).await;
+    assert_eq!(stage.texts("g1").len(), 4);
+    process.end().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_may_not_speak_any_more_is_not_reminded() {
+    let (folder, stage) = stage();
+    let path = folder.path().join("db");
+    let process = start(&path, &stage, START);
+    process
+        .remind(&stage, 6 * 3_600_000, Some("0 6 * * *"))
+        .await;
+    let due = process.store.deferred(1).await.unwrap();
+    let place = Place::of_conversation(due[0].conversation);
+    process
+        .turn(&stage, "policy".to_owned(), START, |_, _| {
+            vec![Effect::Set {
+                of: place,
+                key: "policy:blacklist".into(),
+                value: Some("ann".to_owned()),
+            }]
+        })
+        .await;
+    tokio::time::sleep(3 * DAY).await;
+    assert_eq!(stage.texts("g1"), [""; 0]);
+    assert_eq!(process.store.deferred(1).await.unwrap(), [], "it is over");
     process.end().await;
 }

@@ -38,12 +38,31 @@ pub async fn due(
     limit: usize,
 ) -> sqlx::Result<Vec<Due>> {
     let rows: Vec<DueRow> = sqlx::query_as(
-        "SELECT id, conversation, coalesce(turn, 0), due_at, body FROM outbox
+        "SELECT id, conversation, coalesce(turn, 0), coalesce(subject, ''), due_at, body FROM outbox
          WHERE kind = 1 AND state < 2 AND ($2::bigint[] IS NULL OR lease = ANY($2))
          ORDER BY due_at, id LIMIT $1",
     )
     .bind(rows_of(limit))
     .bind(leases)
+    .fetch_all(reader)
+    .await?;
+    Ok(rows.into_iter().map(row::due).collect())
+}
+
+/// What is not done yet of a conversation, about what begins so; the first that is due first.
+pub async fn about(
+    reader: &mut PgConnection,
+    (conversation, subjects): (i64, &str),
+    limit: usize,
+) -> sqlx::Result<Vec<Due>> {
+    let rows: Vec<DueRow> = sqlx::query_as(
+        "SELECT id, conversation, coalesce(turn, 0), coalesce(subject, ''), due_at, body FROM outbox
+         WHERE kind = 1 AND state < 2 AND conversation = $1 AND starts_with(subject, $2)
+         ORDER BY due_at, id LIMIT $3",
+    )
+    .bind(conversation)
+    .bind(subjects)
+    .bind(rows_of(limit))
     .fetch_all(reader)
     .await?;
     Ok(rows.into_iter().map(row::due).collect())

@@ -315,6 +315,15 @@ impl Store for FaultyStore {
         self.inner.deferred(limit).await
     }
 
+    async fn put_off(
+        &self,
+        conversation: i64,
+        subjects: &str,
+        limit: usize,
+    ) -> Result<Vec<Due>, StoreError> {
+        self.inner.put_off(conversation, subjects, limit).await
+    }
+
     async fn conversation(&self, id: i64) -> Result<Option<ConversationKey>, StoreError> {
         self.inner.conversation(id).await
     }
