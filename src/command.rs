@@ -4,6 +4,7 @@
 //! it declares what it needs, gets a proof, and returns text and effects.
 
 pub mod approve;
+pub mod ask;
 pub mod audit;
 pub mod backup;
 pub mod broadcast;
@@ -34,6 +35,7 @@ pub mod stop;
 pub mod target;
 pub mod transfer;
 pub mod warn;
+pub mod weather;
 pub mod whoami;
 pub mod why;
 pub mod words;
@@ -195,7 +197,7 @@ pub trait Command: Send + Sync {
 }
 
 /// All commands, in the order of /help.
-static COMMANDS: [&dyn Command; 35] = [
+static COMMANDS: [&dyn Command; 36] = [
     &help::Help,
     &ping::Ping,
     &status::Status,
@@ -205,6 +207,7 @@ static COMMANDS: [&dyn Command; 35] = [
     &why::Why,
     &log::Log,
     &search::Search,
+    &weather::WeatherCommand,
     &remind::RemindCommand,
     &output::Output,
     &lang::Lang,

@@ -15,6 +15,7 @@ pub mod remind;
 pub mod rights;
 pub mod settings;
 pub mod setup;
+pub mod weather;
 mod zh;
 
 use std::time::Duration;
@@ -140,6 +141,8 @@ pub enum About {
     Reload,
     /// /remind
     Remind,
+    /// /weather
+    Weather,
     /// /broadcast
     Broadcast,
     /// /pair
@@ -264,8 +267,8 @@ pub enum Text {
     SearchWhat,
     /// /search is not set up.
     SearchOff,
-    /// The search gave nothing; what it said.
-    SearchFailed(String),
+    /// A tool that a command asked gave nothing; what it said.
+    AskFailed(String),
     /// Shown while tools run.
     ToolsRunning {
         /// Their names.

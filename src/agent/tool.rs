@@ -15,6 +15,7 @@ pub mod registry;
 pub mod schema;
 pub mod search;
 pub mod usage;
+pub mod weather;
 
 use async_trait::async_trait;
 use serde_json::{Map, Value};

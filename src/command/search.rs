@@ -5,9 +5,9 @@
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 
-use super::{Call, Command, Desk, Done, Site, Spec, When};
+use super::{Call, Command, Desk, Done, Site, Spec, When, ask};
 use crate::{
-    agent::tool::{self, search::NAME},
+    agent::tool::search::NAME,
     i18n::{About, Text},
     permission::{Capability, Level, Scope},
     reason::Reason,
@@ -33,35 +33,17 @@ impl Command for Search {
     }
 
     fn needs(&self, _: &str, site: Site) -> (Capability, Scope) {
-        let capability = Capability::SEND_COMMAND | Capability::EXECUTE;
-        (capability, Scope::Conversation(site.conversation))
+        ask::needs(site)
     }
 
     async fn run(&self, call: Call<'_>, desk: &Desk) -> Result<Done, StoreError> {
-        let refuse = |reason, text: &Text| Ok(Done::refuse(reason, text, call.language));
-        let rules = desk.rules.get();
-        let Some(entry) = rules.tools.get(NAME) else {
-            return refuse(Reason::ToolRefused, &Text::SearchOff);
-        };
-        let words = Value::String(call.arguments.to_owned());
+        let words = Value::from(call.arguments);
         let arguments = Map::from_iter([("query".to_owned(), words)]);
-        if entry.schema.check(&arguments).is_err() {
-            return refuse(Reason::BadArguments, &Text::SearchWhat);
-        }
-        let run = entry.tool.run(tool::Call {
-            proof: &call.proof,
-            arguments: &arguments,
-            conversation: call.conversation,
-            zone: &rules.settings.zone,
-            now: desk.now(),
-        });
-        match tokio::time::timeout(rules.settings.tool_calling.timeout, run).await {
-            Ok(Ok(given)) => Ok(Done::text(given.text)),
-            Ok(Err(fault)) => {
-                let told = Text::SearchFailed(fault.given.text);
-                refuse(Reason::ToolFailed, &told)
-            }
-            Err(_) => refuse(Reason::ToolTimeout, &Text::SearchFailed("…".to_owned())),
-        }
+        let refuse = |reason, text: &Text| Done::refuse(reason, text, call.language);
+        Ok(match ask::tool(&call, desk, NAME, &arguments).await {
+            ask::Asked::Told(done) => done,
+            ask::Asked::Absent => refuse(Reason::ToolRefused, &Text::SearchOff),
+            ask::Asked::Misfit => refuse(Reason::BadArguments, &Text::SearchWhat),
+        })
     }
 }

@@ -6,7 +6,7 @@ use std::{path::PathBuf, time::Duration};
 
 use weirgate_sdk::settings::{Fields, nearest};
 
-use super::{fetch, files, registry::built_in_names, search};
+use super::{fetch, files, registry::built_in_names, search, weather};
 
 /// The section `tools`.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +19,8 @@ pub struct Tools {
     pub fetch: fetch::Settings,
     /// Who searches the web.
     pub search: search::Settings,
+    /// Who knows the weather.
+    pub weather: weather::Settings,
     /// Where files are.
     pub files: files::Settings,
 }
@@ -79,6 +81,7 @@ impl Default for Tools {
             folder: None,
             fetch: fetch::Settings::default(),
             search: search::Settings::default(),
+            weather: weather::Settings::default(),
             files: files::Settings::default(),
         }
     }
@@ -111,6 +114,7 @@ impl Tools {
             folder: folder(&mut fields, "folder"),
             fetch: read_fetch(fields.section("fetch"), &default.fetch),
             search: search::Settings::read(fields.section("search")),
+            weather: weather::Settings::read(fields.section("weather")),
             files: read_files(fields.section("files"), default.files),
         };
         fields.absent("mcp", "has no effect yet: there is no MCP in this version");

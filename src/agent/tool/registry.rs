@@ -6,15 +6,21 @@ use std::{collections::BTreeSet, fmt, path::PathBuf, sync::Arc};
 
 use super::{
     Spec, Tool, calculate, config, date, fetch, files, program::folder::Programs, schema::Schema,
-    search,
+    search, weather,
 };
 use crate::agent::model::Offer;
 
 /// The names of the built-in tools.
 pub fn built_in_names() -> impl Iterator<Item = &'static str> {
-    [date::NAME, calculate::NAME, fetch::NAME, search::NAME]
-        .into_iter()
-        .chain(files::NAMES)
+    [
+        date::NAME,
+        calculate::NAME,
+        fetch::NAME,
+        search::NAME,
+        weather::NAME,
+    ]
+    .into_iter()
+    .chain(files::NAMES)
 }
 
 /// What tools are made of beside their settings.
@@ -199,6 +205,8 @@ fn built_in(settings: &config::Tools, ground: Ground) -> Result<Vec<Arc<dyn Tool
     ];
     let search = search::WebSearch::new(&settings.search);
     tools.extend(search.map(|search| Arc::new(search) as Arc<dyn Tool>));
+    let weather = weather::WeatherTool::new(&settings.weather);
+    tools.extend(weather.map(|weather| Arc::new(weather) as Arc<dyn Tool>));
     let files = files::tools(ground.workspaces, &settings.files, &ground.blocked);
     tools.extend(files.map_err(|what| Unfit {
         name: "files".to_owned(),

@@ -1,8 +1,8 @@
 //! The tool `web_search`: asks the search service that the operator named.
 //!
 //! Owns the services, their addresses and how their answers are read. Without a service the tool is not offered.
-//! Sources: the search API of SearXNG (`/search?format=json`), of Tavily (`POST /search`) and of Brave
-//! (`/res/v1/web/search`).
+//! Sources: the search API of SearXNG (`/search?format=json`), of Tavily (`POST /search`), of Brave
+//! (`/res/v1/web/search`) and of Baidu's Qianfan (`POST /v2/ai_search/web_search`).
 
 use std::fmt::Write as _;
 
@@ -35,6 +35,8 @@ pub enum Service {
     Tavily,
     /// Brave Search.
     Brave,
+    /// Baidu's search, as its platform Qianfan offers it.
+    Baidu,
 }
 
 /// What it is told by the configuration.
@@ -71,6 +73,7 @@ impl Settings {
             ("searxng", Service::SearXng),
             ("tavily", Service::Tavily),
             ("brave", Service::Brave),
+            ("baidu", Service::Baidu),
         ];
         let service = fields.choice("service", default.service, &services);
         let url = fields.get("base_url");
@@ -84,7 +87,7 @@ impl Settings {
             Service::SearXng if url.is_none() => {
                 fields.missing("base_url", Some("write where SearXNG is"));
             }
-            Service::Tavily | Service::Brave if read.api_key.is_none() => {
+            Service::Tavily | Service::Brave | Service::Baidu if read.api_key.is_none() => {
                 fields.missing("api_key", Some("the service wants a key"));
             }
             _ => {}
@@ -145,16 +148,32 @@ impl WebSearch {
             Service::Tavily => {
                 let url = format!("{}/search", base("https://api.tavily.com"));
                 let body = json!({"query": query, "max_results": settings.max_results});
-                let request = self.client.post(url).bearer_auth(key);
-                let request = request.header("content-type", "application/json");
-                request.body(body.to_string())
+                self.post(url, key, &body)
             }
             Service::Brave => {
                 let url = format!("{}/res/v1/web/search", base("https://api.search.brave.com"));
                 let url = Url::parse_with_params(&url, [("q", query), ("count", &count)]).ok()?;
                 self.client.get(url).header("x-subscription-token", key)
             }
+            Service::Baidu => {
+                let url = format!(
+                    "{}/v2/ai_search/web_search",
+                    base("https://qianfan.baidubce.com")
+                );
+                let body = json!({
+                    "messages": [{"role": "user", "content": query}],
+                    "search_source": "baidu_search_v2",
+                    "resource_type_filter": [{"type": "web", "top_k": settings.max_results}],
+                });
+                self.post(url, key, &body)
+            }
         })
+    }
+
+    fn post(&self, url: String, key: &str, body: &Value) -> RequestBuilder {
+        let request = self.client.post(url).bearer_auth(key);
+        let request = request.header("content-type", "application/json");
+        request.body(body.to_string())
     }
 }
 
@@ -187,7 +206,8 @@ impl Tool for WebSearch {
 fn results(answer: &Value, most: usize) -> String {
     let list = answer
         .get("results")
-        .or_else(|| answer.pointer("/web/results"));
+        .or_else(|| answer.pointer("/web/results"))
+        .or_else(|| answer.get("references"));
     let list = list.and_then(Value::as_array).into_iter().flatten();
     let mut out = String::new();
     for (index, result) in list.take(most).enumerate() {
@@ -224,6 +244,8 @@ mod tests {
         );
         let brave = json!({"web": {"results": [{"title": "B", "url": "u", "description": "d"}]}});
         assert!(results(&brave, 8).contains("B\nu\nd"));
+        let baidu = json!({"references": [{"title": "C", "url": "v", "content": "e"}]});
+        assert!(results(&baidu, 8).contains("C\nv\ne"));
         assert_eq!(results(&json!({"error": 1}), 8), "(nothing found)");
     }
 }

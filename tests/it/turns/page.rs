@@ -82,6 +82,40 @@ async fn answer(State(asked): State<Arc<Asked>>, request: Request) -> Response {
                 .to_string()
                 .into_response()
         }
+        "/v2/ai_search/web_search" => {
+            let key = request.headers().get(header::AUTHORIZATION).cloned();
+            let body = axum::body::to_bytes(request.into_body(), 10_000).await;
+            let body: serde_json::Value = serde_json::from_slice(&body.unwrap()).unwrap();
+            let title = body["messages"][0]["content"].as_str().unwrap();
+            let title = format!("{title} for {}", key.unwrap().to_str().unwrap());
+            let result = serde_json::json!({ "title": title, "url": "https://b.example" });
+            serde_json::json!({ "references": [result] })
+                .to_string()
+                .into_response()
+        }
+        "/v1/search" => {
+            let query = request.uri().query().unwrap_or_default();
+            let found = if query.contains("name=Nowhere") {
+                serde_json::json!({ "generationtime_ms": 0.1 })
+            } else {
+                serde_json::json!({ "results": [{
+                    "name": "Hangzhou", "country": "China", "latitude": 30.29, "longitude": 120.16,
+                }] })
+            };
+            found.to_string().into_response()
+        }
+        "/v1/forecast" => {
+            let query = request.uri().query().unwrap_or_default();
+            assert!(query.contains("latitude=30.29&longitude=120.16"), "{query}");
+            serde_json::json!({
+                "current": { "time": "2026-12-01T20:00", "temperature_2m": 8, "apparent_temperature": 5,
+                    "relative_humidity_2m": 80, "weather_code": 61, "wind_speed_10m": 12 },
+                "daily": { "time": ["2026-12-01"], "weather_code": [3], "temperature_2m_max": [9],
+                    "temperature_2m_min": [2], "precipitation_probability_max": [70] },
+            })
+            .to_string()
+            .into_response()
+        }
         "/never" => std::future::pending().await,
         _ => StatusCode::NOT_FOUND.into_response(),
     }

@@ -275,6 +275,45 @@ async fn the_web_is_searched_where_the_operator_says() {
 }
 
 #[tokio::test]
+async fn baidu_searches_with_its_key() {
+    let model = FakeModel::start().await;
+    let page = Page::start().await;
+    let search =
+        json!({ "service": "baidu", "base_url": page.url(""), "api_key": "qianfan-key-0001" });
+    let gateway = Gateway::start(&model, json!({ "tools": { "search": search } })).await;
+    let fake = gateway.onebot().await;
+    let found = fake.ask(1, "/search 水坝").await;
+    // The key is the configuration's own secret, so what the service says of it is taken out.
+    assert!(found.starts_with("1. 水坝 for Bearer"), "{found}");
+    assert!(!found.contains("qianfan-key"), "{found}");
+}
+
+#[tokio::test]
+async fn the_weather_is_told_where_the_operator_says_whom_to_ask() {
+    let model = FakeModel::start().await;
+    let page = Page::start().await;
+    let weather = json!({ "service": "open-meteo", "base_url": page.url("") });
+    let gateway = Gateway::start(&model, json!({ "tools": { "weather": weather } })).await;
+    let fake = gateway.onebot().await;
+    let told = fake.ask(1, "/weather Hangzhou").await;
+    assert_eq!(
+        told,
+        "Hangzhou, China\nNow (2026-12-01 20:00): light rain, 8 °C, feels like 5 °C, humidity 80 %, \
+         wind 12 km/h\n2026-12-01: overcast, 2 to 9 °C, precipitation 70 %"
+    );
+    let nowhere = fake.ask(1, "/weather Nowhere").await;
+    assert!(nowhere.contains("no place of this name"), "{nowhere}");
+    assert!(fake.ask(1, "/weather").await.starts_with("Where?"));
+    model.push(Script::calls(&[("weather", json!({ "place": "杭州" }))]));
+    assert_eq!(fake.ask(1, "go").await, "re: go");
+    let got = results(&model.requests()[1]);
+    assert!(got[0].contains("> Hangzhou, China"), "{got:?}");
+    let none = Gateway::start(&model, json!({})).await;
+    let told = none.onebot().await.ask(1, "/weather x").await;
+    assert!(told.contains("not set up"), "{told}");
+}
+
+#[tokio::test]
 async fn files_belong_to_their_conversation_and_groups_keep_theirs() {
     let model = FakeModel::start().await;
     let gateway = Gateway::start(&model, json!({})).await;

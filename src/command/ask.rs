@@ -1,0 +1,61 @@
+//! How a command asks a tool, without a model.
+//!
+//! Owns the right that it needs, the check of the arguments and the time limit. What the tool tells is for the person
+//! as it is.
+
+use serde_json::{Map, Value};
+
+use super::{Call, Desk, Done, Site};
+use crate::{
+    agent::tool,
+    i18n::Text,
+    permission::{Capability, Scope},
+    reason::Reason,
+};
+
+/// What came of it.
+#[derive(Debug)]
+pub enum Asked {
+    /// What it told, or why it did not.
+    Told(Done),
+    /// There is no such tool here.
+    Absent,
+    /// The arguments do not fit.
+    Misfit,
+}
+
+/// What such a command needs: the right to run tools, besides that to use commands.
+#[must_use]
+pub fn needs(site: Site) -> (Capability, Scope) {
+    let capability = Capability::SEND_COMMAND | Capability::EXECUTE;
+    (capability, Scope::Conversation(site.conversation))
+}
+
+/// Runs a tool for a command.
+pub async fn tool(
+    call: &Call<'_>,
+    desk: &Desk,
+    name: &str,
+    arguments: &Map<String, Value>,
+) -> Asked {
+    let refuse = |reason, text: &Text| Asked::Told(Done::refuse(reason, text, call.language));
+    let rules = desk.rules.get();
+    let Some(entry) = rules.tools.get(name) else {
+        return Asked::Absent;
+    };
+    if entry.schema.check(arguments).is_err() {
+        return Asked::Misfit;
+    }
+    let run = entry.tool.run(tool::Call {
+        proof: &call.proof,
+        arguments,
+        conversation: call.conversation,
+        zone: &rules.settings.zone,
+        now: desk.now(),
+    });
+    match tokio::time::timeout(rules.settings.tool_calling.timeout, run).await {
+        Ok(Ok(given)) => Asked::Told(Done::text(given.text)),
+        Ok(Err(fault)) => refuse(Reason::ToolFailed, &Text::AskFailed(fault.given.text)),
+        Err(_) => refuse(Reason::ToolTimeout, &Text::AskFailed("…".to_owned())),
+    }
+}
