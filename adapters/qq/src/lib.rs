@@ -12,6 +12,7 @@ pub mod official;
 mod onebot;
 mod qq;
 pub mod settings;
+mod web;
 
 use std::sync::Arc;
 

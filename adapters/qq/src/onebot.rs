@@ -37,7 +37,6 @@ pub mod sent;
 pub mod session;
 pub mod upload;
 pub mod version;
-pub mod web;
 pub mod welcome;
 pub mod wire;
 

@@ -1,6 +1,10 @@
 //! The official API over real sockets: tokens, sessions, places.
 
+mod buttons;
+mod media;
+mod moderation;
 mod refusals;
+mod streaming;
 mod webhook;
 
 use std::{sync::Arc, time::Duration};
@@ -9,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use weirgate_qq::{
     Official,
-    official::settings::{Events, Settings},
+    official::settings::{Events, Settings, Shards},
 };
 use weirgate_sdk::{
     Adapter, AdapterError, Connection, Event, Finding, InboundMessage, Outgoing, ReplyTarget,
@@ -220,6 +224,22 @@ async fn an_address_that_is_not_on_the_list_is_told_with_what_to_do() {
 }
 
 #[tokio::test]
+async fn an_operator_is_told_when_events_cannot_be_heard() {
+    let rig = Rig::start().await;
+    rig.fake.fail("gateway", Fault::code(403, 11_253));
+    let findings = rig.bot.check(false).await;
+    assert!(
+        matches!(
+            &*findings,
+            [Finding::Reached { .. }, Finding::NotReached { error, .. }] if error.contains("11253")
+        ),
+        "{findings:?}"
+    );
+    assert!(rig.bot.check(true).await.is_empty());
+    rig.ended().await;
+}
+
+#[tokio::test]
 async fn sessions_are_resumed_or_begun_anew_as_the_platform_says() {
     let rig = Rig::start().await;
     rig.hear(Where::Private, "one").await;
@@ -288,4 +308,42 @@ async fn a_group_that_takes_the_bot_in_and_puts_it_out_is_told() {
         |event| matches!(event, Event::Other { name } if name == "FRIEND_ADD")
     ));
     rig.ended().await;
+}
+
+#[tokio::test]
+async fn several_connections_hear_everything_and_each_goes_on_where_it_was() {
+    let fake = FakeQq::start().await;
+    fake.shards(2);
+    let settings = settings(&fake);
+    let rig = Rig::with(fake, settings).await;
+    for place in [Where::Private, Where::Channel] {
+        rig.hear(place, "one").await;
+    }
+    assert_eq!(rig.fake.sessions(), (2, 0));
+    assert_eq!(rig.fake.acknowledged(7, 1, LIMIT).await, 1);
+    // The first one is cut; the other one does not notice.
+    rig.fake.close(4_009);
+    let lost = |state: &Connection| matches!(state, Connection::Degraded(_));
+    assert!(rig.ingress.connection_is(LIMIT, lost).await.is_some());
+    rig.is_up().await;
+    for place in [Where::Private, Where::Channel] {
+        rig.hear(place, "two").await;
+    }
+    assert_eq!(rig.fake.sessions(), (2, 1));
+    rig.ended().await;
+}
+
+#[tokio::test]
+async fn a_number_of_connections_that_the_platform_does_not_want_is_told() {
+    let fake = FakeQq::start().await;
+    fake.shards(2);
+    let settings = Settings {
+        shards: Shards::Count(1),
+        ..settings(&fake)
+    };
+    let why = Rig::run(fake, settings).failed().await;
+    assert!(
+        why.contains("shards: auto") && why.contains("4010"),
+        "{why}"
+    );
 }

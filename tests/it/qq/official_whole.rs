@@ -1,9 +1,11 @@
 //! The real gateway with official bots.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use weirgate_testkit::{
     model::{Ending, FakeModel, Script},
-    qq::{APP_ID, FakeQq, SECRET, Where, openid, target},
+    qq::{APP_ID, FakeQq, Policy, SECRET, Where, member, openid, target},
 };
 
 use crate::gateway::{Gateway, LIMIT, until};
@@ -143,4 +145,91 @@ async fn an_answer_leaves_before_the_time_for_it_is_over() {
         told,
         "as far as it came\n\n(cut off: the answer took too long)"
     );
+}
+
+#[tokio::test]
+async fn a_question_in_a_group_is_answered_by_one_press() {
+    let fake = FakeQq::start().await;
+    fake.allow(Policy {
+        markdown: true,
+        buttons: true,
+        groups: true,
+        ..Policy::default()
+    });
+    let entitled = json!({ "markdown": true, "buttons": true });
+    let (_model, gateway) = gateway(&fake, entitled, json!({ "language": "en" })).await;
+    assert!(until(|| fake.sessions().0 > 0).await, "{}", gateway.log());
+    let (admin, user) = (member(2), member(7));
+    let author = json!({ "id": admin, "member_openid": admin, "member_role": "admin" });
+    let command = format!("/mute id:{user} 10m dry");
+    fake.say(Where::Group, 2, &command, &json!({ "author": author }));
+    let question = fake.next_message(LIMIT).await.expect("a question");
+    assert_eq!(fake.quiet(&user), None);
+    let yes = &question.said["keyboard"]["content"]["rows"][0]["buttons"][0];
+    let data = yes["action"]["data"]
+        .as_str()
+        .expect(&question.text)
+        .to_owned();
+    fake.press(Where::Group, 2, &data);
+    let told = answer(&fake).await;
+    assert!(told.contains("is muted for 10m"), "{told}");
+    assert!(fake.quiet(&user).is_some());
+    // Once is enough, and nothing is told to all about a press that comes too late.
+    fake.press(Where::Group, 2, &data);
+    fake.say(Where::Group, 7, "/ping", &Value::Null);
+    assert_eq!(answer(&fake).await, "pong");
+    assert_eq!(fake.calls("interaction").len(), 2);
+    assert_eq!(fake.violations(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_long_answer_is_its_first_message_and_a_file() {
+    let fake = FakeQq::start().await;
+    let short = json!({ "max_length": 200 });
+    let output = json!({ "output": { "long_as_file": 2, "default_strategy": "full" } });
+    let (model, gateway) = gateway(&fake, short, output).await;
+    assert!(until(|| fake.sessions().0 > 0).await, "{}", gateway.log());
+    let words: Vec<String> = (0..400).map(|number| format!("w{number}")).collect();
+    let whole = words.join(" ");
+    model.push(Script::answer(&whole));
+    fake.say(Where::Private, 7, "tell me all", &Value::Null);
+    let first = answer(&fake).await;
+    assert!(first.starts_with("w0 w1 "), "{first}");
+    let shown = fake.next_message(LIMIT).await.expect("a file");
+    let file = fake.file_of(&shown.said).expect("a file");
+    assert_eq!((file.kind, &*file.name), (4, "answer.md"));
+    assert_eq!(String::from_utf8_lossy(&file.content).trim(), whole);
+    assert_eq!(fake.violations(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn an_answer_grows_in_a_private_chat() {
+    let fake = FakeQq::start().await;
+    let streams =
+        json!({ "platform_adaptation": { "strategy_by_platform": { "qq": "streaming" } } });
+    let (model, gateway) = gateway(
+        &fake,
+        json!({ "streaming": true }),
+        json!({ "output": streams }),
+    )
+    .await;
+    assert!(until(|| fake.sessions().0 > 0).await, "{}", gateway.log());
+    let pieces = ["Once upon a time ", "there was a gateway. ", "It stopped."];
+    model.push(Script::pieces(&pieces).between(Duration::from_secs(2)));
+    fake.say(Where::Private, 7, "tell me", &Value::Null);
+    assert!(
+        fake.grows(LIMIT, "Once upon a time").await,
+        "{}",
+        gateway.log()
+    );
+    let told = fake.next_message(LIMIT).await.expect("an answer");
+    assert_eq!(
+        (&*told.text, &told.said["input_state"]),
+        (
+            "Once upon a time there was a gateway. It stopped.",
+            &json!(10)
+        )
+    );
+    assert_eq!(fake.messages().len(), 1);
+    assert_eq!(fake.violations(), Vec::<String>::new());
 }

@@ -5,8 +5,11 @@
 //! message. Everything ends on drop.
 
 mod gateway;
+mod guild;
+mod media;
 mod post;
 mod rest;
+mod stream;
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -24,6 +27,8 @@ use crate::{
     server::{bind, serve},
 };
 
+pub use guild::GROUP_BOT;
+pub use media::HandedFile;
 pub use post::sign;
 pub use rest::Fault;
 
@@ -85,7 +90,13 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct State {
-    session: Sessions,
+    /// The sessions of each connection.
+    lines: Vec<Sessions>,
+    /// Members, and what was done to them.
+    guild: guild::Guild,
+    /// Files that were handed over, and messages that grow.
+    files: media::Files,
+    streams: stream::Streams,
     sent: Vec<Message>,
     /// Messages that tests have read.
     read: usize,
@@ -117,6 +128,10 @@ pub struct Policy {
     pub push: bool,
     /// Every message of channels.
     pub all_channels: bool,
+    /// Buttons under Markdown, and to hear of presses.
+    pub buttons: bool,
+    /// To moderate groups.
+    pub groups: bool,
 }
 
 impl Default for Policy {
@@ -127,6 +142,8 @@ impl Default for Policy {
             links: true,
             push: false,
             all_channels: false,
+            buttons: false,
+            groups: false,
         }
     }
 }
@@ -137,7 +154,10 @@ impl FakeQq {
         let (listener, address) = bind(SocketAddr::from(([127, 0, 0, 1], 0))).await;
         let shared = Arc::new(Shared {
             address,
-            state: Mutex::default(),
+            state: Mutex::new(State {
+                lines: vec![Sessions::of(0)],
+                ..State::default()
+            }),
             changed: watch::Sender::new(0),
             open: watch::Sender::new(true),
         });
@@ -179,8 +199,26 @@ impl FakeQq {
     pub fn say(&self, place: Where, person: u64, text: &str, changes: &Value) -> String {
         let (kind, message) = self.message(place, person, text, changes);
         let id = message["id"].as_str().unwrap_or_default().to_owned();
-        self.change(|state| state.session.push(kind, message, Some(person)));
+        self.change(|state| state.tell(kind, message, Some(person)));
         id
+    }
+
+    /// The platform wants so many connections. Private chats and groups are the first one's, guilds the last one's.
+    pub fn shards(&self, count: usize) {
+        self.change(|state| state.lines = (0..count).map(Sessions::of).collect());
+    }
+
+    /// A person presses a button with these data. Gives the id of the press.
+    pub fn press(&self, place: Where, person: u64, data: &str) -> String {
+        self.change(|state| {
+            let (id, press) = state.press(place, person, data);
+            let event = format!("{}:{id}", "INTERACTION_CREATE");
+            let target = (target(place, person), 0);
+            state.heard.insert(event.clone(), target);
+            let frame = json!({ "op": 0, "id": event, "t": "INTERACTION_CREATE", "d": press });
+            state.line(place).push_frame(frame, Some(person));
+            id
+        })
     }
 
     /// What a person says, as the platform tells it: the kind of event, and the message.
@@ -196,27 +234,27 @@ impl FakeQq {
 
     /// An event as it is.
     pub fn event(&self, kind: &str, data: Value) {
-        self.change(|state| state.session.push(kind, data, None));
+        self.change(|state| state.tell(kind, data, None));
     }
 
     /// A frame exactly as it is, a binary one if it is no text.
     pub fn raw(&self, frame: &[u8]) {
-        self.change(|state| state.session.raw(frame.to_vec()));
+        self.change(|state| state.lines[0].raw(frame.to_vec()));
     }
 
     /// Delivers the newest message of a person again.
     pub fn repeat(&self, person: u64) {
-        self.change(|state| state.session.repeat(person));
+        self.change(|state| state.lines[0].repeat(person));
     }
 
     /// Ends the connection with a close code.
     pub fn close(&self, code: u16) {
-        self.change(|state| state.session.close(code));
+        self.change(|state| state.lines[0].close(code));
     }
 
     /// The session is over: it cannot be resumed.
     pub fn forget_session(&self) {
-        self.change(|state| state.session.forget());
+        self.change(|state| state.lines.iter_mut().for_each(Sessions::forget));
     }
 
     /// Heartbeats get no answer from now on, or one again.
@@ -233,17 +271,18 @@ impl FakeQq {
     #[must_use]
     pub fn sessions(&self) -> (usize, usize) {
         let state = self.shared.state.lock();
-        (state.session.begun, state.session.resumed)
+        let sum = |count: fn(&Sessions) -> usize| state.lines.iter().map(count).sum();
+        (sum(|line| line.begun), sum(|line| line.resumed))
     }
 
     /// Waits until so many messages of a person lie before the position that the bot tells; how many do.
     pub async fn acknowledged(&self, person: u64, wanted: usize, limit: Duration) -> usize {
         let enough = |state: &mut State| {
-            let count = state.session.acknowledged(person);
+            let count = state.lines[0].acknowledged(person);
             (count >= wanted).then_some(count)
         };
         let found = self.wait(limit, enough).await;
-        found.unwrap_or_else(|| self.shared.state.lock().session.acknowledged(person))
+        found.unwrap_or_else(|| self.shared.state.lock().lines[0].acknowledged(person))
     }
 
     /// The next message that the bot sent and no test has read; `None` if none comes in time.
@@ -359,6 +398,51 @@ pub fn seconds() -> u64 {
 }
 
 impl State {
+    /// The connection over which a place is told of.
+    fn line(&mut self, place: Where) -> &mut Sessions {
+        let last = self.lines.len() - 1;
+        match place {
+            Where::Private | Where::Group => &mut self.lines[0],
+            Where::Channel | Where::Direct => &mut self.lines[last],
+        }
+    }
+
+    /// Tells of an event.
+    fn tell(&mut self, kind: &str, data: Value, person: Option<u64>) {
+        let of_guild =
+            kind.starts_with("AT_") || kind.starts_with("DIRECT") || kind.contains("GUILD");
+        let place = if of_guild {
+            Where::Channel
+        } else {
+            Where::Private
+        };
+        self.line(place).push(kind, data, person);
+    }
+
+    /// A press of a button: its id, and what is told of it.
+    fn press(&mut self, place: Where, person: u64, data: &str) -> (String, Value) {
+        self.said += 1;
+        let id = format!("30540ff7-9d8f-4737-83f1-{:012}", self.said);
+        let mut press = json!({
+            "id": id, "type": 11, "version": 1, "timestamp": seconds(),
+            "data": { "type": 11, "resolved": { "button_id": "0", "button_data": data } },
+        });
+        match place {
+            Where::Private => press["user_openid"] = openid(person).into(),
+            Where::Group => {
+                press["group_openid"] = GROUP.into();
+                press["group_member_openid"] = member(person).into();
+            }
+            Where::Channel | Where::Direct => {
+                press["channel_id"] = CHANNEL.into();
+                press["guild_id"] = "50".into();
+                press["data"]["resolved"]["user_id"] = person.to_string().into();
+                press["data"]["resolved"]["message_id"] = "08ab".into();
+            }
+        }
+        (id, press)
+    }
+
     fn message(
         &mut self,
         place: Where,

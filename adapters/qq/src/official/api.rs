@@ -7,30 +7,23 @@
 
 mod refusal;
 
-use std::{error::Error, fmt, time::Duration};
+use std::{fmt, time::Duration};
 
 use reqwest::{
-    Client, Method, Response, Url,
-    header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue},
-    redirect::Policy,
+    Body, Client, Method,
+    header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue},
 };
 use serde_json::Value;
-use tokio::{sync::Semaphore, time::timeout};
-use weirgate_sdk::text::line;
+use weirgate_net::http::{self, Places, read, within};
+pub use weirgate_net::http::{Broken, MAX_TEXT};
 
 use super::{settings::Settings, token::Tokens};
 pub use refusal::{Refusal, Trouble};
 
 /// Calls at once; a further one waits.
 const MAX_CALLS: usize = 32;
-/// How long a call waits for a place among them.
-const QUEUE_LIMIT: Duration = Duration::from_secs(5);
-/// The time in which a connection must stand.
-const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 /// The longest answer, in bytes.
-const MAX_ANSWER: usize = 1024 * 1024;
-/// Longest text of a failure, in characters.
-pub const MAX_TEXT: usize = 200;
+pub const MAX_ANSWER: usize = 1024 * 1024;
 
 /// Why a call has no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,11 +51,26 @@ impl fmt::Display for CallError {
     }
 }
 
+impl From<Broken> for CallError {
+    fn from(broken: Broken) -> Self {
+        match broken {
+            Broken::Unreachable(text) => Self::Unreachable(text),
+            Broken::Lost(text) => Self::Lost(text),
+        }
+    }
+}
+
+impl From<reqwest::Error> for CallError {
+    fn from(error: reqwest::Error) -> Self {
+        Broken::from(error).into()
+    }
+}
+
 /// The way to the HTTP API for one bot.
 pub struct Api {
     client: Client,
     base: String,
-    places: Semaphore,
+    places: Places,
     tokens: Tokens,
     limit: Duration,
 }
@@ -82,20 +90,8 @@ impl Api {
         let Some(secret) = settings.app_secret.clone() else {
             return Err("the account has no app_secret".to_owned());
         };
-        // The client takes the process's provider of cryptography; where one is chosen already this changes nothing.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let mut builder = Client::builder()
-            .connect_timeout(CONNECT_LIMIT)
-            .redirect(Policy::none())
-            .tcp_nodelay(true)
-            .user_agent(format!("weirgate/{version}"));
-        if is_local(&settings.api_url) {
-            // A proxy of the environment leads to other machines.
-            builder = builder.no_proxy();
-        }
-        let client = builder
-            .build()
-            .map_err(|_| "the HTTP client cannot be built".to_owned())?;
+        let builder = http::client(&settings.api_url).user_agent(format!("weirgate/{version}"));
+        let client = http::built(builder)?;
         Ok(Self {
             tokens: Tokens::new(
                 client.clone(),
@@ -105,7 +101,7 @@ impl Api {
             ),
             client,
             base: settings.api_url.clone(),
-            places: Semaphore::new(MAX_CALLS),
+            places: Places::new(MAX_CALLS),
             limit: settings.call_timeout,
         })
     }
@@ -123,7 +119,62 @@ impl Api {
     /// # Errors
     /// As there.
     pub async fn post(&self, path: &str, said: &Value) -> Result<Value, CallError> {
-        self.call(Method::POST, path, Some(said.to_string())).await
+        self.call(Method::POST, path, Some(said)).await
+    }
+
+    /// Makes a call of any kind. An answer without a body is [`Value::Null`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn call(
+        &self,
+        method: Method,
+        path: &str,
+        said: Option<&Value>,
+    ) -> Result<Value, CallError> {
+        let said = said.map(Value::to_string);
+        let body = || match &said {
+            Some(said) => Said::Json(said.clone()),
+            None => Said::Nothing,
+        };
+        let _place = self.places.enter().await?;
+        let token = self.tokens.get(self.limit).await?;
+        let first = self.once(&method, path, body(), (&token, self.limit));
+        let first = first.await;
+        if !is_token_refused(&first) {
+            return first;
+        }
+        // It ended before its time, as after a new secret. Nothing was done, so another try is safe.
+        self.tokens.refused(&token);
+        let token = self.tokens.get(self.limit).await?;
+        self.once(&method, path, body(), (&token, self.limit)).await
+    }
+
+    /// Hands something over that is read while it goes out, and waits at most `limit` for the answer.
+    ///
+    /// # Errors
+    /// As [`Api::post`]; a refused access token is [`CallError::Unreachable`], for it cannot be read twice.
+    pub async fn upload(
+        &self,
+        path: &str,
+        said: Streamed,
+        limit: Duration,
+    ) -> Result<Value, CallError> {
+        let _place = self.places.enter().await?;
+        let token = self.tokens.get(self.limit).await?;
+        let said = Said::Streamed(said);
+        let answer = self.once(&Method::POST, path, said, (&token, limit)).await;
+        if is_token_refused(&answer) {
+            self.tokens.refused(&token);
+            return Err(CallError::Unreachable("the access token ended".into()));
+        }
+        answer
+    }
+
+    /// How long a call waits for its answer.
+    #[must_use]
+    pub fn limit(&self) -> Duration {
+        self.limit
     }
 
     /// The present access token, as a connection presents it.
@@ -141,45 +192,21 @@ impl Api {
         self.tokens.refused(token);
     }
 
-    async fn call(
-        &self,
-        method: Method,
-        path: &str,
-        said: Option<String>,
-    ) -> Result<Value, CallError> {
-        let Ok(Ok(_place)) = timeout(QUEUE_LIMIT, self.places.acquire()).await else {
-            let text = "too many calls under way";
-            return Err(CallError::Unreachable(text.into()));
-        };
-        let token = self.tokens.get(self.limit).await?;
-        let first = self.once(&method, path, said.clone(), &token).await;
-        let refused = matches!(&first, Err(CallError::Refused(refusal)) if refusal.trouble() == Trouble::Token);
-        if !refused {
-            return first;
-        }
-        // It ended before its time, as after a new secret. Nothing was done, so another try is safe.
-        self.tokens.refused(&token);
-        let token = self.tokens.get(self.limit).await?;
-        self.once(&method, path, said, &token).await
-    }
-
     async fn once(
         &self,
         method: &Method,
         path: &str,
-        said: Option<String>,
-        token: &str,
+        said: Said,
+        (token, limit): (&str, Duration),
     ) -> Result<Value, CallError> {
-        let exchange = self.exchange(method.clone(), path, said, token);
-        let answer = timeout(self.limit, exchange).await;
-        answer.unwrap_or_else(|_| Err(CallError::Lost(format!("no answer in {:?}", self.limit))))
+        within(limit, self.exchange(method, path, said, token)).await
     }
 
     async fn exchange(
         &self,
-        method: Method,
+        method: &Method,
         path: &str,
-        said: Option<String>,
+        said: Said,
         token: &str,
     ) -> Result<Value, CallError> {
         let unsendable = |_| CallError::Unreachable("an access token that cannot be sent".into());
@@ -188,17 +215,45 @@ impl Api {
         let address = format!("{}{path}", self.base);
         let mut request = self
             .client
-            .request(method, address)
+            .request(method.clone(), address)
             .header(AUTHORIZATION, secret);
-        if let Some(said) = said {
-            let json = HeaderValue::from_static("application/json");
-            request = request.header(CONTENT_TYPE, json).body(said);
-        }
-        let response = request.send().await.map_err(broken)?;
+        request = match said {
+            Said::Nothing => request,
+            Said::Json(said) => {
+                let json = HeaderValue::from_static("application/json");
+                request.header(CONTENT_TYPE, json).body(said)
+            }
+            Said::Streamed(said) => request
+                .header(CONTENT_TYPE, said.content_type)
+                .header(CONTENT_LENGTH, said.length)
+                .body(said.body),
+        };
+        let response = request.send().await?;
         let status = response.status().as_u16();
-        let answer = serde_json::from_slice(&read_body(response).await?).ok();
-        outcome(status, answer)
+        outcome(method, status, &read(response, MAX_ANSWER).await?)
     }
+}
+
+/// What a call carries.
+enum Said {
+    Nothing,
+    Json(String),
+    Streamed(Streamed),
+}
+
+/// A body that is read while it goes out.
+#[derive(Debug)]
+pub struct Streamed {
+    /// The value of the header `Content-Type`.
+    pub content_type: String,
+    /// Its length in bytes.
+    pub length: u64,
+    /// The bytes.
+    pub body: Body,
+}
+
+fn is_token_refused(answer: &Result<Value, CallError>) -> bool {
+    matches!(answer, Err(CallError::Refused(refusal)) if refusal.trouble() == Trouble::Token)
 }
 
 /// What stands before a token.
@@ -209,14 +264,17 @@ fn presented(token: &str) -> String {
 }
 
 /// What an answer says.
-fn outcome(status: u16, answer: Option<Value>) -> Result<Value, CallError> {
+fn outcome(method: &Method, status: u16, body: &[u8]) -> Result<Value, CallError> {
+    let answer: Option<Value> = serde_json::from_slice(body).ok();
+    // What is asked for or sent has a result; what is done to something need not.
+    let may_be_empty = status == 204 || !matches!(*method, Method::GET | Method::POST);
     match (status, answer) {
         (200..=299, Some(answer)) => match Refusal::read(status, &answer) {
             // Some refusals come with a status of success.
             Some(refusal) => Err(CallError::Refused(refusal)),
             None => Ok(answer),
         },
-        (204, None) => Ok(Value::Null),
+        (200..=299, None) if body.is_empty() && may_be_empty => Ok(Value::Null),
         (200..=299, None) => Err(CallError::Lost("an answer that cannot be read".into())),
         // What the platform itself refuses has a code, whatever the status; else who answered does not know.
         (500.., answer) => match answer
@@ -230,51 +288,6 @@ fn outcome(status: u16, answer: Option<Value>) -> Result<Value, CallError> {
             Refusal::read(status, &answer.unwrap_or_default())
                 .unwrap_or_else(|| Refusal::bare(status)),
         )),
-    }
-}
-
-/// Whether an address is on this machine.
-#[must_use]
-pub fn is_local(base: &str) -> bool {
-    let url: Option<Url> = base.parse().ok();
-    url.is_some_and(|url| match url.host_str() {
-        Some("localhost") => true,
-        Some(host) => host
-            .trim_matches(['[', ']'])
-            .parse()
-            .is_ok_and(|address: std::net::IpAddr| address.is_loopback()),
-        None => false,
-    })
-}
-
-/// The body of an answer, if it is not too long.
-///
-/// # Errors
-/// Why it was not read.
-pub async fn read_body(mut response: Response) -> Result<Vec<u8>, CallError> {
-    let mut body = Vec::new();
-    while let Some(bytes) = response.chunk().await.map_err(broken)? {
-        if body.len() + bytes.len() > MAX_ANSWER {
-            return Err(CallError::Lost("the answer is too long".into()));
-        }
-        body.extend_from_slice(&bytes);
-    }
-    Ok(body)
-}
-
-/// A failure below HTTP: its innermost cause says most, and the address is left out.
-pub fn broken(error: reqwest::Error) -> CallError {
-    let before = error.is_connect() || error.is_builder();
-    let error = error.without_url();
-    let mut cause: &dyn Error = &error;
-    while let Some(inner) = cause.source() {
-        cause = inner;
-    }
-    let text = line(&cause.to_string(), MAX_TEXT);
-    if before {
-        CallError::Unreachable(text)
-    } else {
-        CallError::Lost(text)
     }
 }
 

@@ -5,33 +5,40 @@
 
 use std::{
     sync::Arc,
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
 use async_trait::async_trait;
 use axum::Router;
 use parking_lot::Mutex;
 use serde_json::Value;
-use tokio::{
-    sync::mpsc,
-    time::{sleep, timeout},
+use tokio::{sync::mpsc, time::timeout};
+use weirgate_net::{
+    report::Reporter,
+    session::{Accepted, Plan, Session},
 };
 use weirgate_sdk::{
-    AccountName, Adapter, AdapterError, Capabilities, Connection, ConversationKey, Event, Finding,
-    Ingress, Length, LengthUnit, Outgoing, Platform, SendError, Sent, Setup, Stop, Streaming,
-    Timestamp, answer::Render, backoff::Backoff,
+    AccountName, Adapter, AdapterError, Buttons, Capabilities, Connection, ConversationKey,
+    Downloads, Event, Finding, Ingress, Length, LengthUnit, Moderates, Outgoing, Platform,
+    SendError, Sent, Setup, Stop, Streaming, Streams, Timestamp, admins::Admins, answer::Render,
+    patience::Patience,
 };
 
 use super::{
-    api::{Api, CallError},
+    api::Api,
+    check,
     escape::Form,
-    intake::{Parcel, Session, Stream},
+    intake::{Parcel, Position, Stream},
+    media,
     places::Place,
+    press,
     receive::Receiver,
     send::{self, Refused},
     session,
     settings::{Settings, Way},
     sign::Key,
+    standing::Standings,
+    stream::{self, Live},
     webhook::{self, Posts},
 };
 use crate::{
@@ -62,6 +69,18 @@ pub struct Shared {
     pub key: Option<Key>,
     /// Posts that are read.
     pub posts: Posts,
+    /// Answers that are shown while they are written.
+    pub live: Live,
+    /// The admins of groups and guilds.
+    pub admins: Admins,
+    /// Who stands how, as messages told it of late.
+    pub standings: Standings,
+    /// Whether it is asked for where they did not.
+    pub patience: Patience,
+    /// Tells of the connections.
+    pub reporter: Reporter,
+    /// The session of each connection, and how far of it is accepted.
+    pub accepted: Accepted,
     /// The way to the platform, or why there is none.
     api: Result<Api, String>,
     state: Mutex<State>,
@@ -69,13 +88,8 @@ pub struct Shared {
 
 #[derive(Default)]
 struct State {
-    /// Who is told of the connection, while the account runs.
-    ingress: Option<Arc<dyn Ingress>>,
     /// Where posted events go, while the account runs.
     events: Option<mpsc::Sender<Parcel>>,
-    connection: Option<Connection>,
-    /// The session, and how far of it is accepted.
-    accepted: Option<Session>,
     /// The bot's own id in guilds, once the platform said it.
     bot: Option<String>,
     refused: Refused,
@@ -93,11 +107,18 @@ impl std::fmt::Debug for Shared {
 impl Shared {
     fn new(setup: &Setup, settings: Settings) -> Self {
         let secret = settings.app_secret.as_ref();
+        let platform = Platform::from(PLATFORM);
         Self {
-            platform: Platform::from(PLATFORM),
+            reporter: Reporter::new(platform.clone(), setup.account.clone()),
+            accepted: Accepted::default(),
+            platform,
             account: setup.account.clone(),
             key: secret.and_then(|secret| Key::new(secret.expose())),
             posts: Posts::default(),
+            live: Live::default(),
+            admins: Admins::default(),
+            standings: Standings::default(),
+            patience: Patience::default(),
             api: Api::new(&settings, setup.version),
             state: Mutex::default(),
             settings,
@@ -118,25 +139,33 @@ impl Shared {
     /// # Errors
     /// [`SendError::Unavailable`] unless the account runs.
     pub fn api(&self) -> Result<&Api, SendError> {
-        if self.state.lock().ingress.is_none() {
-            return Err(SendError::Unavailable("the account does not run".into()));
-        }
+        self.reporter.running()?;
         let api = self.api.as_ref();
         api.map_err(|why| SendError::Unavailable(why.clone()))
     }
 
-    /// Reads an event.
+    /// Reads an event; `id` is its own, where the platform gives one.
     #[must_use]
-    pub fn read(&self, kind: &str, data: &Value, now: Timestamp) -> Event {
-        let bot = self.state.lock().bot.clone();
+    pub fn read(&self, kind: &str, id: Option<&str>, data: &Value, now: Timestamp) -> Event {
+        let bot = self.bot();
         let receiver = Receiver {
             platform: &self.platform,
             account: &self.account,
             app_id: &self.settings.app_id,
             bot: bot.as_deref().unwrap_or_default(),
             replies: self.settings.replies,
+            streams: self.settings.streaming,
         };
-        receiver.read(kind, data, now)
+        let mut event = receiver.read(kind, id, data, now);
+        self.admins.heard(&event);
+        self.standings.settle(&mut event, Instant::now());
+        event
+    }
+
+    /// The bot's own id in guilds, once the platform said it.
+    #[must_use]
+    pub fn bot(&self) -> Option<String> {
+        self.state.lock().bot.clone()
     }
 
     /// Where posted events go, while the account runs.
@@ -150,21 +179,6 @@ impl Shared {
         self.state.lock().bot = Some(id.to_owned());
     }
 
-    /// Events up to here are accepted.
-    pub fn accepted(&self, session: Session) {
-        self.state.lock().accepted = Some(session);
-    }
-
-    /// The number of the last event of a session that is accepted.
-    #[must_use]
-    pub fn accepted_of(&self, session: &Session) -> Option<u64> {
-        let state = self.state.lock();
-        let accepted = state.accepted.as_ref();
-        accepted
-            .filter(|accepted| accepted.id == session.id)
-            .map(|accepted| accepted.sequence)
-    }
-
     /// What the platform was found to refuse.
     #[must_use]
     pub fn refused(&self) -> Refused {
@@ -176,28 +190,7 @@ impl Shared {
         let known = &mut self.state.lock().refused;
         known.markdown |= refused.markdown;
         known.links |= refused.links;
-    }
-
-    /// Tells the gateway of the connection, and the log when it changes.
-    pub fn report(&self, connection: Connection) {
-        let ingress = {
-            let mut state = self.state.lock();
-            if state.connection.as_ref() == Some(&connection) {
-                return;
-            }
-            state.connection = Some(connection.clone());
-            state.ingress.clone()
-        };
-        let account = &self.account;
-        match &connection {
-            Connection::Waiting => {}
-            Connection::Up => tracing::info!(%account, "connected"),
-            Connection::Degraded(why) => tracing::warn!(%account, why, "connected, with trouble"),
-            Connection::Down(why) => tracing::warn!(%account, why, "not connected"),
-        }
-        if let Some(ingress) = ingress {
-            ingress.connection(&self.platform, account, connection);
-        }
+        known.buttons |= refused.buttons;
     }
 }
 
@@ -210,6 +203,16 @@ impl Official {
         }
     }
 
+    /// What receiving and sending share.
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    /// How answers are rendered.
+    pub(crate) fn form(&self) -> Form {
+        self.form
+    }
+
     /// The route to which the platform posts events, for an account whose events come so: `/qq/` and the account's
     /// name.
     #[must_use]
@@ -220,16 +223,21 @@ impl Official {
     /// Receives until `stop`.
     async fn attend(&self, ingress: &Arc<dyn Ingress>, stop: &Stop) -> Result<(), AdapterError> {
         let shared = &self.shared;
-        tokio::select! {
+        let (position, plan) = tokio::select! {
             biased;
             () = stop.stopped() => return Ok(()),
-            known = introduce(shared) => known?,
-        }
+            prepared = self.prepare(ingress) => prepared?,
+        };
         let (events, waiting) = mpsc::channel(CHANNEL);
-        let mut intake = Intake::new(Arc::clone(ingress), Stream(Arc::clone(shared)), waiting);
+        let sessions = position.sessions();
+        let stream = Stream {
+            shared: Arc::clone(shared),
+            position,
+        };
+        let mut intake = Intake::new(Arc::clone(ingress), stream, waiting);
         let ended = {
             let mut intake = Box::pin(intake.run());
-            let receive = self.receive(ingress, events, stop);
+            let receive = self.receive(events, sessions, plan, stop);
             let ended = tokio::select! {
                 biased;
                 ended = receive => ended,
@@ -248,55 +256,45 @@ impl Official {
         ended
     }
 
-    async fn receive(
+    /// Finds out who the bot is, and where its events go on: over how many connections, unless they are posted.
+    async fn prepare(
         &self,
         ingress: &Arc<dyn Ingress>,
+    ) -> Result<(Position, Option<Plan>), AdapterError> {
+        let shared = &*self.shared;
+        let me = session::introduce(shared).await?;
+        if let Some(bot) = me["id"].as_str() {
+            shared.is_bot(bot);
+        }
+        if shared.settings.way == Way::Webhook {
+            return Ok((Position::default(), None));
+        }
+        let cursor = ingress.cursor(&shared.platform, &shared.account).await;
+        let mut position = Position::from_cursor(cursor.as_ref(), &shared.settings.app_id);
+        let plan = session::plan(shared, shared.settings.shards).await?;
+        position.divide(plan.count);
+        Ok((position, Some(plan)))
+    }
+
+    async fn receive(
+        &self,
         events: mpsc::Sender<Parcel>,
+        sessions: Vec<Option<Session>>,
+        plan: Option<Plan>,
         stop: &Stop,
     ) -> Result<(), AdapterError> {
-        let shared = &*self.shared;
-        match shared.settings.way {
-            Way::Gateway => {
-                let cursor = ingress.cursor(&shared.platform, &shared.account).await;
-                let cursor = cursor.as_ref();
-                let resume =
-                    cursor.and_then(|cursor| Session::from_cursor(cursor, &shared.settings.app_id));
-                if let Some(session) = resume.clone() {
-                    shared.accepted(session);
-                }
-                session::run(shared, events, resume, stop).await
-            }
-            Way::Webhook => {
-                shared.state.lock().events = Some(events);
-                let path = webhook::path(shared.account.as_str());
-                tracing::info!(account = %shared.account, path, "waiting for what the platform posts");
-                shared.report(Connection::Up);
-                stop.stopped().await;
-                Ok(())
-            }
+        let shared = &self.shared;
+        if let Some(plan) = plan {
+            shared.reporter.divide(plan.count);
+            shared.accepted.set(sessions.clone());
+            return session::run(shared, events, sessions, plan, stop).await;
         }
-    }
-}
-
-/// Finds out who the bot is, for as long as it takes.
-async fn introduce(shared: &Shared) -> Result<(), AdapterError> {
-    let mut backoff = Backoff::new(shared.settings.reconnect);
-    loop {
-        let error = match shared.calls()?.get("/users/@me").await {
-            Ok(me) => {
-                if let Some(bot) = me["id"].as_str() {
-                    shared.is_bot(bot);
-                }
-                return Ok(());
-            }
-            Err(CallError::Secret(_)) => {
-                let text = "the platform does not take app_id and app_secret: copy both anew from the developer console";
-                return Err(AdapterError::Config(text.into()));
-            }
-            Err(error) => error,
-        };
-        shared.report(Connection::Down(error.to_string()));
-        sleep(backoff.pause(rand::random())).await;
+        shared.state.lock().events = Some(events);
+        let path = webhook::path(shared.account.as_str());
+        tracing::info!(account = %shared.account, path, "waiting for what the platform posts");
+        shared.reporter.report(Connection::Up);
+        stop.stopped().await;
+        Ok(())
     }
 }
 
@@ -311,22 +309,30 @@ impl Adapter for Official {
     }
 
     fn capabilities(&self, conversation: &ConversationKey) -> Capabilities {
-        let settings = &self.shared.settings;
+        let (settings, refused) = (&self.shared.settings, self.shared.refused());
         let place = Place::parse(conversation.conversation.as_str());
         let is_guild = place.is_some_and(|place| place.is_guild());
+        let is_private = matches!(place, Some(Place::Private(_)));
+        let has_buttons = settings.buttons && !refused.buttons && !refused.markdown && !is_guild;
+        let streams = settings.streaming && is_private;
         Capabilities {
             max_length: Length {
                 limit: settings.max_length,
                 unit: LengthUnit::Characters,
             },
-            streaming: Streaming::None,
+            streaming: if streams {
+                let min_interval = stream::PAUSE;
+                Streaming::Edit { min_interval }
+            } else {
+                Streaming::None
+            },
             reply: true,
-            buttons: None,
+            buttons: has_buttons.then_some(press::LIMITS),
             // In groups and private chats a message with a known number is taken once.
             idempotent: !is_guild,
             transcript: false,
             pending: false,
-            files: None,
+            files: Some(media::LARGEST),
             rates: settings.rates,
         }
     }
@@ -338,20 +344,10 @@ impl Adapter for Official {
     async fn run(&self, ingress: Arc<dyn Ingress>, stop: Stop) -> Result<(), AdapterError> {
         let shared = &self.shared;
         shared.calls()?;
-        {
-            let mut state = shared.state.lock();
-            state.ingress = Some(Arc::clone(&ingress));
-            state.connection = None;
-        }
-        shared.report(Connection::Waiting);
+        shared.reporter.begin(Arc::clone(&ingress));
         let ended = self.attend(&ingress, &stop).await;
-        {
-            let mut state = shared.state.lock();
-            state.ingress = None;
-            state.events = None;
-        }
-        let end = Connection::Down("the account was stopped".into());
-        ingress.connection(&shared.platform, &shared.account, end);
+        shared.state.lock().events = None;
+        shared.reporter.end();
         ended
     }
 
@@ -359,38 +355,27 @@ impl Adapter for Official {
         send::send(&self.shared, &outgoing).await
     }
 
+    fn downloads(&self) -> Option<&dyn Downloads> {
+        Some(self)
+    }
+
+    fn streams(&self) -> Option<&dyn Streams> {
+        self.shared
+            .settings
+            .streaming
+            .then_some(self as &dyn Streams)
+    }
+
+    fn moderates(&self) -> Option<&dyn Moderates> {
+        Some(self)
+    }
+
+    fn buttons(&self) -> Option<&dyn Buttons> {
+        self.shared.settings.buttons.then_some(self as &dyn Buttons)
+    }
+
     async fn check(&self, offline: bool) -> Vec<Finding> {
-        let shared = &self.shared;
-        let is_posted = shared.settings.way == Way::Webhook;
-        let unknown = is_posted && self.public_origin.is_none();
-        let mut findings: Vec<Finding> = unknown
-            .then_some(Finding::NoPublicUrl)
-            .into_iter()
-            .collect();
-        if offline {
-            return findings;
-        }
-        let address = shared.settings.api_url.clone();
-        let answer = match shared.calls() {
-            Ok(api) => api.get("/users/@me").await,
-            Err(error) => Err(CallError::Unreachable(error.to_string())),
-        };
-        findings.push(match answer {
-            Ok(me) => Finding::Reached {
-                address,
-                bot: me["id"]
-                    .as_str()
-                    .unwrap_or(&shared.settings.app_id)
-                    .to_owned(),
-                online: true,
-            },
-            Err(CallError::Secret(_)) => Finding::TokenRefused { address },
-            Err(error) => Finding::NotReached {
-                address,
-                error: error.to_string(),
-            },
-        });
-        findings
+        check::check(&self.shared, self.public_origin.as_deref(), offline).await
     }
 }
 

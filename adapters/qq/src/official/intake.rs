@@ -7,28 +7,42 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
+use weirgate_net::session::Session;
 use weirgate_sdk::{AccountName, Cursor, Event, Platform};
 
-use super::bot::Shared;
+use super::{bot::Shared, standing};
 use crate::intake::{self, Source};
 
-/// A session and how far it was read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Session {
-    /// The platform's name for it.
-    pub id: String,
-    /// Where it is resumed.
-    pub url: String,
-    /// The number of its last event.
-    pub sequence: u64,
-}
+/// How far the sessions of a bot's connections were read, in order.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Position(Vec<Option<Session>>);
 
-impl Session {
-    /// What was stored for this bot, if it can be read.
+impl Position {
+    /// What was stored for this bot, if it can be read; else the beginning.
     #[must_use]
-    pub fn from_cursor(cursor: &Cursor, app_id: &str) -> Option<Self> {
-        let of_bot = cursor.bot.as_str() == app_id;
-        serde_json::from_str(&cursor.value).ok().filter(|_| of_bot)
+    pub fn from_cursor(cursor: Option<&Cursor>, app_id: &str) -> Self {
+        let of_bot = cursor.filter(|cursor| cursor.bot.as_str() == app_id);
+        let read = of_bot.and_then(|cursor| serde_json::from_str(&cursor.value).ok());
+        read.unwrap_or_default()
+    }
+
+    /// There are so many connections. Where there were others, what they hear is divided otherwise: no session goes on.
+    pub fn divide(&mut self, count: u16) {
+        if self.0.len() != usize::from(count) {
+            self.0 = vec![None; usize::from(count)];
+        }
+    }
+
+    /// The session of each connection.
+    #[must_use]
+    pub fn sessions(&self) -> Vec<Option<Session>> {
+        self.0.clone()
+    }
+
+    fn read(&mut self, shard: u16, session: &Session) {
+        if let Some(known) = self.0.get_mut(usize::from(shard)) {
+            *known = Some(session.clone());
+        }
     }
 
     fn cursor(&self, app_id: &str) -> Option<Cursor> {
@@ -44,36 +58,46 @@ impl Session {
 pub enum Mark {
     /// The platform, which posted them, is told.
     Posted(oneshot::Sender<()>),
-    /// The session was read up to there.
-    Read(Session),
+    /// The session of a connection was read up to there.
+    Read(u16, Session),
 }
 
 /// Events that go in together.
 pub type Parcel = intake::Parcel<Mark>;
 
 /// The events of one account.
-pub struct Stream(pub Arc<Shared>);
+pub struct Stream {
+    /// What receiving and sending share.
+    pub shared: Arc<Shared>,
+    /// How far events were handed in.
+    pub position: Position,
+}
 
 #[async_trait]
 impl Source for Stream {
     type Mark = Mark;
 
     fn platform(&self) -> &Platform {
-        &self.0.platform
+        &self.shared.platform
     }
 
     fn account(&self) -> &AccountName {
-        &self.0.account
+        &self.shared.account
     }
 
-    async fn complete(&mut self, _: &mut [Event]) {}
+    async fn complete(&mut self, events: &mut [Event]) {
+        standing::complete(&self.shared, events).await;
+    }
 
     fn cursor(&mut self, _: &[Event], marks: &[Mark]) -> Option<Cursor> {
-        let read = marks.iter().rev().find_map(|mark| match mark {
-            Mark::Read(session) => Some(session),
-            Mark::Posted(_) => None,
-        });
-        read?.cursor(&self.0.settings.app_id)
+        let mut any = false;
+        for mark in marks {
+            if let Mark::Read(shard, session) = mark {
+                self.position.read(*shard, session);
+                any = true;
+            }
+        }
+        any.then(|| self.position.cursor(&self.shared.settings.app_id))?
     }
 
     fn durable(&self, mark: Mark) {
@@ -82,7 +106,7 @@ impl Source for Stream {
             Mark::Posted(waiting) => {
                 let _ = waiting.send(());
             }
-            Mark::Read(session) => self.0.accepted(session),
+            Mark::Read(shard, session) => self.shared.accepted.advance(shard, session),
         }
     }
 }
@@ -92,19 +116,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_session_comes_back_for_its_bot_alone() {
+    fn sessions_come_back_for_their_bot_and_as_many_connections_alone() {
         let session = Session {
             id: "abc".into(),
             url: "wss://gateway.example".into(),
             sequence: 7,
         };
-        let cursor = session.cursor("102").expect("a cursor");
-        assert_eq!(Session::from_cursor(&cursor, "102"), Some(session));
-        assert_eq!(Session::from_cursor(&cursor, "103"), None);
+        let mut position = Position::default();
+        position.divide(2);
+        position.read(1, &session);
+        position.read(2, &session);
+        let cursor = position.cursor("102").expect("a cursor");
+        let mut back = Position::from_cursor(Some(&cursor), "102");
+        assert_eq!(back.sessions(), [None, Some(session)]);
+        back.divide(2);
+        assert_eq!(back, position);
+        back.divide(3);
+        assert_eq!(back.sessions(), [None, None, None]);
+        let none = Position::default();
+        assert_eq!(Position::from_cursor(Some(&cursor), "103"), none);
         let odd = Cursor {
             bot: "102".into(),
             value: "odd".into(),
         };
-        assert_eq!(Session::from_cursor(&odd, "102"), None);
+        assert_eq!(Position::from_cursor(Some(&odd), "102"), none);
+        assert_eq!(Position::from_cursor(None, "102"), none);
     }
 }

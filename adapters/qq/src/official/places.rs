@@ -1,11 +1,12 @@
-//! Conversation ids of the official API: `group:<openid>`, `c2c:<openid>`, `channel:<id>`, `direct:<guild>`.
+//! Conversation ids of the official API: `group:<openid>`, `c2c:<openid>`, `channel:<id>`, `direct:<guild>`; `guild:<id>`
+//! for a guild as a whole.
 //!
 //! Owns both directions of that form, where messages to a place go, and how long it can be answered. Ids are
 //! stored: the form never changes. They are not those of OneBot, so the two kinds of account never mix.
 
 use std::{fmt, time::Duration};
 
-use weirgate_sdk::ConversationId;
+use weirgate_sdk::{ConversationId, Timestamp};
 
 /// The longest id of a place, in bytes.
 pub const MAX_ID: usize = 128;
@@ -25,6 +26,8 @@ pub enum Place<'a> {
     Channel(&'a str),
     /// The direct messages of a guild member, by the number of the guild that is made for them.
     Direct(&'a str),
+    /// A guild as a whole, into which nothing can be written.
+    Guild(&'a str),
 }
 
 impl<'a> Place<'a> {
@@ -40,6 +43,7 @@ impl<'a> Place<'a> {
             "c2c" => Some(Self::Private(id)),
             "channel" => Some(Self::Channel(id)),
             "direct" => Some(Self::Direct(id)),
+            "guild" => Some(Self::Guild(id)),
             _ => None,
         }
     }
@@ -50,14 +54,15 @@ impl<'a> Place<'a> {
         self.to_string().into()
     }
 
-    /// The path below the API's address to which messages are posted.
+    /// The path of the place below the API's address.
     #[must_use]
     pub fn path(&self) -> String {
         match self {
-            Self::Group(id) => format!("/v2/groups/{id}/messages"),
-            Self::Private(id) => format!("/v2/users/{id}/messages"),
-            Self::Channel(id) => format!("/channels/{id}/messages"),
-            Self::Direct(id) => format!("/dms/{id}/messages"),
+            Self::Group(id) => format!("/v2/groups/{id}"),
+            Self::Private(id) => format!("/v2/users/{id}"),
+            Self::Channel(id) => format!("/channels/{id}"),
+            Self::Direct(id) => format!("/dms/{id}"),
+            Self::Guild(id) => format!("/guilds/{id}"),
         }
     }
 
@@ -66,14 +71,20 @@ impl<'a> Place<'a> {
     pub fn window(&self) -> Duration {
         match self {
             Self::Private(_) => PRIVATE_WINDOW,
-            Self::Group(_) | Self::Channel(_) | Self::Direct(_) => GROUP_WINDOW,
+            Self::Group(_) | Self::Channel(_) | Self::Direct(_) | Self::Guild(_) => GROUP_WINDOW,
         }
+    }
+
+    /// The same in milliseconds.
+    #[must_use]
+    pub fn window_ms(&self) -> Timestamp {
+        Timestamp::try_from(self.window().as_millis()).unwrap_or(Timestamp::MAX)
     }
 
     /// It is one of a guild, which has an older API: no message types, no sequence numbers.
     #[must_use]
     pub fn is_guild(&self) -> bool {
-        matches!(self, Self::Channel(_) | Self::Direct(_))
+        matches!(self, Self::Channel(_) | Self::Direct(_) | Self::Guild(_))
     }
 }
 
@@ -84,6 +95,7 @@ impl fmt::Display for Place<'_> {
             Self::Private(id) => write!(f, "c2c:{id}"),
             Self::Channel(id) => write!(f, "channel:{id}"),
             Self::Direct(id) => write!(f, "direct:{id}"),
+            Self::Guild(id) => write!(f, "guild:{id}"),
         }
     }
 }
@@ -106,6 +118,7 @@ mod tests {
             Place::Private("E4F4AEA33253A2797FB897C50B81D7ED"),
             Place::Channel("9007199254740993"),
             Place::Direct("18700000000001"),
+            Place::Guild("50"),
         ];
         for place in places {
             assert_eq!(Place::parse(place.conversation().as_str()), Some(place));

@@ -4,6 +4,7 @@
 //! never ends a connection, and never fails the batch.
 
 mod content;
+mod members;
 
 use std::time::Duration;
 
@@ -12,22 +13,24 @@ use ring::digest::{SHA256, digest};
 use serde_json::Value;
 use weirgate_sdk::{
     AccountName, ChatKind, ConversationKey, DedupeKey, Event, InboundMessage, MessageId, Platform,
-    PlatformRole, Replied, ReplyContext, Sender, SenderKind, Timestamp, UserKey, Via, text::line,
+    PlatformRole, Replied, ReplyContext, Sender, SenderKind, Timestamp, Via, text::line,
 };
 
 use super::{
     places::{Place, is_id},
+    press::INTERACTION,
+    send::Answered,
     sign::to_hex,
 };
 
 /// How long the platform may deliver a message again.
-const DEDUPE_LIFETIME: Duration = Duration::from_secs(24 * 3_600);
+pub(super) const DEDUPE_LIFETIME: Duration = Duration::from_secs(24 * 3_600);
 /// The longest dedupe key, in bytes.
 const MAX_KEY: usize = 200;
 /// The longest id of a message, in bytes: it goes into the reply context whole.
-const MAX_MESSAGE_ID: usize = 512;
+pub(super) const MAX_MESSAGE_ID: usize = 512;
 /// Longest name of a person, in characters.
-const MAX_NAME: usize = 200;
+pub const MAX_NAME: usize = 200;
 /// Longest name of an unknown event, in characters.
 const MAX_EVENT_NAME: usize = 64;
 
@@ -44,12 +47,14 @@ pub struct Receiver<'a> {
     pub bot: &'a str,
     /// How many messages may answer one.
     pub replies: u32,
+    /// One of them may be needed to show an answer in a private chat while it is written.
+    pub streams: bool,
 }
 
 impl Receiver<'_> {
-    /// Reads one event. `now` is the time of reading.
+    /// Reads one event. `id` is that of the event itself, where the platform gives one; `now` is the time of reading.
     #[must_use]
-    pub fn read(&self, kind: &str, data: &Value, now: Timestamp) -> Event {
+    pub fn read(&self, kind: &str, id: Option<&str>, data: &Value, now: Timestamp) -> Event {
         match kind {
             "C2C_MESSAGE_CREATE" => {
                 let user =
@@ -98,9 +103,15 @@ impl Receiver<'_> {
                     Event::BotRemoved { conversation }
                 }
             }
-            other => Event::Other {
-                name: line(other, MAX_EVENT_NAME),
-            },
+            INTERACTION => self.press(id, data, now),
+            "GUILD_CREATE"
+            | "GUILD_DELETE"
+            | "GUILD_MEMBER_ADD"
+            | "GUILD_MEMBER_UPDATE"
+            | "GUILD_MEMBER_REMOVE"
+            | "GROUP_MEMBER_ADD"
+            | "GROUP_MEMBER_REMOVE" => self.member_event(kind, data),
+            kind => other(kind),
         }
     }
 
@@ -126,7 +137,6 @@ impl Receiver<'_> {
         let sent_at = time(&data["timestamp"])
             .filter(|time| *time <= now)
             .unwrap_or(now);
-        let window = i64::try_from(place.window().as_millis()).unwrap_or(i64::MAX);
         let reply_to = text(&data["message_reference"]["message_id"]).map(|replied| Replied {
             message: replied.into(),
             to_bot: None,
@@ -149,9 +159,9 @@ impl Receiver<'_> {
             sent_at,
             received_at: now,
             reply_context: Some(ReplyContext {
-                data: id.to_owned(),
-                expires_at: Some(sent_at.saturating_add(window)),
-                uses_left: Some(self.replies),
+                data: Answered::Message(id).context(),
+                expires_at: Some(sent_at.saturating_add(place.window_ms())),
+                uses_left: Some(self.uses(place)),
             }),
             // A message of a group may be reported twice, as a mention and as a message.
             dedupe: DedupeKey {
@@ -159,6 +169,12 @@ impl Receiver<'_> {
                 lifetime: DEDUPE_LIFETIME,
             },
         }))
+    }
+
+    /// How many messages may answer one from there, besides one that shows what is still written.
+    pub(super) fn uses(&self, place: Place<'_>) -> u32 {
+        let streams = self.streams && matches!(place, Place::Private(_));
+        self.replies.saturating_sub(streams.into()).max(1)
     }
 
     fn sender(&self, data: &Value, user: &str) -> Sender {
@@ -169,11 +185,7 @@ impl Receiver<'_> {
             .filter_map(text)
             .map(|name| line(name, MAX_NAME));
         Sender {
-            key: UserKey {
-                platform: self.platform.clone(),
-                realm: self.app_id.into(),
-                id: user.into(),
-            },
+            key: self.user(user),
             name: name
                 .into_iter()
                 .find(|name| !name.is_empty())
@@ -195,7 +207,7 @@ impl Receiver<'_> {
         }
     }
 
-    fn conversation(&self, place: Place<'_>) -> ConversationKey {
+    pub(super) fn conversation(&self, place: Place<'_>) -> ConversationKey {
         ConversationKey {
             platform: self.platform.clone(),
             account: self.account.clone(),
@@ -208,13 +220,27 @@ impl Receiver<'_> {
 /// The standing of a guild's member (bot-docs, role ids: 4 owner, 2 admin, 5 admin of a channel), or what newer
 /// events say of a group's.
 fn role(data: &Value) -> PlatformRole {
-    match data["author"]["member_role"].as_str() {
-        Some("owner") => return PlatformRole::Owner,
-        Some("admin") => return PlatformRole::Admin,
-        Some("member") => return PlatformRole::Member,
-        _ => {}
+    match role_named(&data["author"]["member_role"]) {
+        PlatformRole::Unknown => role_of(&data["member"]["roles"]),
+        role => role,
     }
-    let Some(roles) = data["member"]["roles"].as_array() else {
+}
+
+/// A group's member by the name of his standing.
+#[must_use]
+pub fn role_named(name: &Value) -> PlatformRole {
+    match name.as_str() {
+        Some("owner") => PlatformRole::Owner,
+        Some("admin") => PlatformRole::Admin,
+        Some("member") => PlatformRole::Member,
+        _ => PlatformRole::Unknown,
+    }
+}
+
+/// A guild's member by his roles.
+#[must_use]
+pub fn role_of(roles: &Value) -> PlatformRole {
+    let Some(roles) = roles.as_array() else {
         return PlatformRole::Unknown;
     };
     let has = |id: &str| roles.iter().any(|role| role == id);
@@ -241,7 +267,7 @@ fn dedupe(place: Place<'_>, id: &str) -> String {
 }
 
 /// Milliseconds of a time as the platform writes it.
-fn time(value: &Value) -> Option<Timestamp> {
+pub(super) fn time(value: &Value) -> Option<Timestamp> {
     match value {
         Value::String(text) => {
             let time: Time = text.parse().ok()?;
@@ -251,11 +277,17 @@ fn time(value: &Value) -> Option<Timestamp> {
     }
 }
 
-fn text(value: &Value) -> Option<&str> {
+pub(super) fn text(value: &Value) -> Option<&str> {
     value.as_str().filter(|text| !text.is_empty())
 }
 
-fn malformed(kind: &str) -> Event {
+pub(super) fn other(kind: &str) -> Event {
+    Event::Other {
+        name: line(kind, MAX_EVENT_NAME),
+    }
+}
+
+pub(super) fn malformed(kind: &str) -> Event {
     Event::Malformed {
         name: line(kind, MAX_EVENT_NAME),
     }

@@ -11,7 +11,9 @@ use super::{
     api::{CallError, Trouble},
     bot::{Shared, unix_time},
     escape::{unescaped, without_links},
+    media,
     places::{Place, is_id},
+    press, stream,
 };
 use crate::settings::Reply;
 
@@ -27,6 +29,8 @@ pub struct Refused {
     pub markdown: bool,
     /// Addresses in texts.
     pub links: bool,
+    /// Buttons.
+    pub buttons: bool,
 }
 
 /// How a message is made.
@@ -40,38 +44,135 @@ pub struct Manner {
     pub refused: Refused,
 }
 
+impl Manner {
+    /// What goes out is Markdown.
+    #[must_use]
+    pub fn is_markdown(&self) -> bool {
+        self.markdown && !self.refused.markdown
+    }
+}
+
+/// A rendered text as the platform takes it.
+#[must_use]
+pub fn worded(text: &str, manner: Manner) -> String {
+    let mut text = text.to_owned();
+    if manner.markdown && !manner.is_markdown() {
+        text = unescaped(&text);
+    }
+    if manner.refused.links {
+        text = without_links(&text);
+    }
+    text
+}
+
+/// What a message answers, as the platform knows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answered<'a> {
+    /// A message of a person.
+    Message(&'a str),
+    /// An event, such as a press.
+    Event(&'a str),
+}
+
+/// What the context of an event begins with; no id of a message does.
+const EVENT: &str = "event/";
+
+impl<'a> Answered<'a> {
+    /// Reads what is journaled.
+    #[must_use]
+    pub fn read(context: &'a str) -> Self {
+        match context.strip_prefix(EVENT) {
+            Some(event) => Self::Event(event),
+            None => Self::Message(context),
+        }
+    }
+
+    /// What is journaled to answer it.
+    #[must_use]
+    pub fn context(&self) -> String {
+        match self {
+            Self::Message(message) => (*message).to_owned(),
+            Self::Event(event) => format!("{EVENT}{event}"),
+        }
+    }
+
+    /// Writes it into a message.
+    pub fn write(&self, said: &mut Value) {
+        match self {
+            Self::Message(message) => said["msg_id"] = (*message).into(),
+            Self::Event(event) => said["event_id"] = (*event).into(),
+        }
+    }
+}
+
 /// Delivers one part.
 ///
 /// # Errors
 /// The class of what went wrong.
 pub async fn send(shared: &Shared, outgoing: &Outgoing) -> Result<Sent, SendError> {
-    let place = Place::parse(outgoing.conversation.conversation.as_str())
-        .ok_or_else(|| SendError::Rejected("not a conversation of this platform".into()))?;
+    let place = place(outgoing)?;
     let api = shared.api()?;
+    let answered = answered(outgoing, unix_time());
+    let is_press = matches!(answered, Some(Answered::Event(_)));
+    if outgoing.private && is_press && !matches!(place, Place::Private(_)) {
+        // Nothing is shown to one person alone in a group.
+        return Err(SendError::Expired);
+    }
+    let known = shared.refused();
+    let late = outgoing.reply_context.is_some() && answered.is_none();
+    let failed = |error: CallError| failure(shared, &error, known, late);
+    if let Some(file) = &outgoing.file {
+        return media::send(api, place, outgoing, file, answered)
+            .await
+            .or_else(failed);
+    }
     if outgoing.rendered.text.trim().is_empty() {
         return Err(SendError::Rejected("empty text".into()));
     }
     let manner = Manner {
         markdown: shared.settings.markdown,
         reply: shared.settings.reply,
-        refused: shared.refused(),
+        refused: known,
     };
-    let answered = answered(outgoing, unix_time());
-    let late = outgoing.reply_context.is_some() && answered.is_none();
     let said = message(place, outgoing, answered, manner);
-    match api.post(&place.path(), &said).await {
-        Ok(result) => Ok(Sent {
-            message: result["id"].as_str().map(MessageId::from),
-        }),
-        Err(error) => failure(shared, &error, manner.refused, late),
+    if let Some(message) = stream::end(shared, place, outgoing, &said).await? {
+        return Ok(Sent {
+            message: Some(message),
+        });
+    }
+    let sent = api.post(&messages(place), &said).await;
+    sent.map(|result| sent_as(&result)).or_else(failed)
+}
+
+/// Where a part goes.
+///
+/// # Errors
+/// [`SendError::Rejected`] if nothing can be written there.
+fn place(outgoing: &Outgoing) -> Result<Place<'_>, SendError> {
+    Place::parse(outgoing.conversation.conversation.as_str())
+        .filter(|place| !matches!(place, Place::Guild(_)))
+        .ok_or_else(|| SendError::Rejected("not a conversation of this platform".into()))
+}
+
+/// The path to which messages are posted.
+#[must_use]
+pub fn messages(place: Place<'_>) -> String {
+    format!("{}/messages", place.path())
+}
+
+/// The platform took a message.
+#[must_use]
+pub fn sent_as(result: &Value) -> Sent {
+    Sent {
+        message: result["id"].as_str().map(MessageId::from),
     }
 }
 
-/// The message that is answered, while it can be.
-fn answered(outgoing: &Outgoing, now: Timestamp) -> Option<&str> {
+/// What is answered, while it can be.
+fn answered(outgoing: &Outgoing, now: Timestamp) -> Option<Answered<'_>> {
     let context = outgoing.reply_context.as_ref()?;
     let lives = context.expires_at.is_none_or(|until| now < until);
-    lives.then_some(context.data.as_str())
+    lives.then(|| Answered::read(&context.data))
 }
 
 /// The message that shows a part.
@@ -79,17 +180,11 @@ fn answered(outgoing: &Outgoing, now: Timestamp) -> Option<&str> {
 pub fn message(
     place: Place<'_>,
     outgoing: &Outgoing,
-    answered: Option<&str>,
+    answered: Option<Answered<'_>>,
     manner: Manner,
 ) -> Value {
-    let mut text = outgoing.rendered.text.clone();
-    let markdown = manner.markdown && !manner.refused.markdown;
-    if manner.markdown && !markdown {
-        text = unescaped(&text);
-    }
-    if manner.refused.links {
-        text = without_links(&text);
-    }
+    let mut text = worded(&outgoing.rendered.text, manner);
+    let markdown = manner.is_markdown();
     let target = outgoing.reply.as_ref();
     if let Some(author) =
         target.filter(|_| manner.reply == Reply::Mention && matches!(place, Place::Group(_)))
@@ -103,7 +198,7 @@ pub fn message(
         json!({ "content": text })
     };
     if let Some(answered) = answered {
-        said["msg_id"] = answered.into();
+        answered.write(&mut said);
     }
     if place.is_guild() {
         if let Some(target) = target.filter(|_| manner.reply == Reply::Quote) {
@@ -115,6 +210,12 @@ pub fn message(
     } else {
         said["msg_type"] = if markdown { 2 } else { 0 }.into();
         said["msg_seq"] = number(outgoing).into();
+        if markdown
+            && !manner.refused.buttons
+            && let Some(keyboard) = press::keyboard(&outgoing.buttons)
+        {
+            said["keyboard"] = keyboard;
+        }
     }
     said
 }
@@ -126,12 +227,13 @@ fn mention(user: &UserId) -> Option<String> {
 
 /// What the platform knows a repeated part by, beside the message that it answers. The same part has the same
 /// number, also after a restart.
-fn number(outgoing: &Outgoing) -> i64 {
+#[must_use]
+pub fn number(outgoing: &Outgoing) -> i64 {
     outgoing.id.rem_euclid(ANSWERS) * PARTS + i64::from(outgoing.part) % PARTS + 1
 }
 
 /// The class of a failed send.
-fn failure(
+pub fn failure(
     shared: &Shared,
     error: &CallError,
     known: Refused,
@@ -155,6 +257,10 @@ fn failure(
             links: true,
             ..known
         },
+        Trouble::NoButtons => Refused {
+            buttons: true,
+            ..known
+        },
         _ => known,
     };
     if learnt != known {
@@ -176,7 +282,9 @@ fn failure(
         Trouble::NoPush if late => SendError::Expired,
         Trouble::NoPush | Trouble::Forbidden => SendError::Forbidden(text),
         Trouble::Gone => SendError::Gone(text),
-        Trouble::NoMarkdown | Trouble::NoLinks | Trouble::Other => SendError::Rejected(text),
+        Trouble::NoMarkdown | Trouble::NoLinks | Trouble::NoButtons | Trouble::Other => {
+            SendError::Rejected(text)
+        }
     })
 }
 

@@ -5,15 +5,18 @@
 use std::time::Duration;
 
 use reqwest::Url;
+use weirgate_net::http::is_local;
+pub use weirgate_net::session::Shards;
 pub use weirgate_sdk::settings::Secret;
 use weirgate_sdk::{Rates, settings::Fields};
 
 use crate::settings::Reply;
 
-/// Where the HTTP API is (bot-docs, api-v2; the sandbox has an address of its own).
-const API: &str = "https://api.sgroup.qq.com";
-/// Where access tokens are issued (bot-docs, api-v2).
-const TOKENS: &str = "https://bots.qq.com/app/getAppAccessToken";
+/// Where the HTTP API is (bot-docs, api-v2; since August 2026 in the place of `api.sgroup.qq.com`; the sandbox has an
+/// address of its own).
+const API: &str = "https://api.bot.qq.com";
+/// Where access tokens are issued (as there, in the place of `bots.qq.com`).
+const TOKENS: &str = "https://api.bot.qq.com/app/getAppAccessToken";
 /// The longest message by default, in characters. The platform documents no limit; beyond about 4,000 it was
 /// seen to refuse texts or to cut them.
 const MAX_LENGTH: usize = 1_800;
@@ -46,6 +49,8 @@ pub enum Events {
     AllChannels,
     /// Direct messages of guild members.
     Direct,
+    /// Who comes, goes, or has another role in guilds, and where the bot itself comes and goes.
+    Members,
 }
 
 impl Events {
@@ -57,6 +62,8 @@ impl Events {
             Self::Channels => 1 << 30,
             Self::AllChannels => 1 << 9,
             Self::Direct => 1 << 12,
+            // GUILDS and GUILD_MEMBERS
+            Self::Members => 1 << 0 | 1 << 1,
         }
     }
 }
@@ -78,6 +85,12 @@ pub struct Settings {
     pub token_url: String,
     /// Answers are sent as Markdown, to which the bot must be entitled.
     pub markdown: bool,
+    /// Questions have buttons, to which the bot must be entitled.
+    pub buttons: bool,
+    /// Answers in private chats are shown while they are written.
+    pub streaming: bool,
+    /// How many connections for events there are.
+    pub shards: Shards,
     /// How many messages may answer one message.
     pub replies: u32,
     /// How answers refer to messages.
@@ -104,6 +117,9 @@ impl Default for Settings {
             api_url: API.to_owned(),
             token_url: TOKENS.to_owned(),
             markdown: false,
+            buttons: false,
+            streaming: false,
+            shards: Shards::Auto,
             replies: REPLIES,
             reply: Reply::Quote,
             reconnect: Duration::from_secs(60),
@@ -150,6 +166,20 @@ impl Settings {
             let hint = "with a webhook the developer console says what is posted";
             fields.invalid("events", "belongs to connection: gateway", Some(hint));
         }
+        let shards = Shards::read(fields);
+        if way == Way::Webhook && fields.has("shards") {
+            fields.invalid("shards", "belongs to connection: gateway", None);
+        }
+        let markdown = fields.bool("markdown", default.markdown);
+        let buttons = fields.bool("buttons", default.buttons);
+        if buttons && !markdown {
+            let hint = "set markdown: true, to which the bot must be entitled as well";
+            fields.invalid(
+                "buttons",
+                "the platform has them under Markdown alone",
+                Some(hint),
+            );
+        }
         Self {
             app_id,
             app_secret,
@@ -157,7 +187,10 @@ impl Settings {
             events,
             api_url: address(fields, "api_url", &default.api_url),
             token_url: address(fields, "token_url", &default.token_url),
-            markdown: fields.bool("markdown", default.markdown),
+            markdown,
+            buttons,
+            streaming: fields.bool("streaming", default.streaming),
+            shards,
             replies: fields.u32("replies", default.replies, 1..=5),
             reply: fields.choice("reply", default.reply, crate::settings::REPLIES),
             reconnect: fields.seconds("reconnect", default.reconnect, 0.05..=3_600.0),
@@ -175,6 +208,7 @@ fn events(fields: &mut Fields<'_>, default: Vec<Events>) -> Vec<Events> {
         ("channels", Events::Channels),
         ("all_channels", Events::AllChannels),
         ("direct", Events::Direct),
+        ("members", Events::Members),
     ];
     let written = fields.has("events");
     let mut events: Vec<Events> = Vec::new();
@@ -186,7 +220,7 @@ fn events(fields: &mut Fields<'_>, default: Vec<Events>) -> Vec<Events> {
         }
     }
     if written && events.is_empty() {
-        let hint = "groups, channels, all_channels, direct";
+        let hint = "groups, channels, all_channels, direct, members";
         fields.invalid("events", "the bot would hear nothing", Some(hint));
     }
     if events.is_empty() { default } else { events }
@@ -207,7 +241,7 @@ fn checked(text: &str) -> Result<(), &'static str> {
     if !is_web {
         return Err("not an address that begins with https://");
     }
-    if url.scheme() == "http" && !super::api::is_local(text) {
+    if url.scheme() == "http" && !is_local(text) {
         return Err("the bot's secret would go over a connection that is not encrypted: https://");
     }
     if !url.username().is_empty() || url.password().is_some() || url.query().is_some() {

@@ -12,9 +12,10 @@ use tokio::{
     sync::Mutex,
     time::{Instant, timeout},
 };
+use weirgate_net::http::read;
 use weirgate_sdk::{settings::Secret, text::line};
 
-use super::api::{CallError, MAX_TEXT, broken, read_body};
+use super::api::{Broken, CallError, MAX_ANSWER, MAX_TEXT};
 
 /// A token is renewed when so little of its life is left.
 const LEFT: Duration = Duration::from_secs(50);
@@ -118,11 +119,10 @@ impl Tokens {
             .header("content-type", "application/json")
             .body(said.to_string());
         // Whether the question arrived or not: nothing that matters was done.
-        let lost = |error| CallError::Unreachable(broken(error).to_string());
-        let response = request.send().await.map_err(lost)?;
+        let lost = |broken: Broken| CallError::Unreachable(broken.to_string());
+        let response = request.send().await.map_err(|error| lost(error.into()))?;
         let status = response.status().as_u16();
-        let body = read_body(response).await;
-        let body = body.map_err(|error| CallError::Unreachable(error.to_string()))?;
+        let body = read(response, MAX_ANSWER).await.map_err(lost)?;
         let answer: Value = serde_json::from_slice(&body).unwrap_or_default();
         let Some(text) = answer["access_token"]
             .as_str()

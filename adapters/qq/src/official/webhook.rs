@@ -24,6 +24,7 @@ use weirgate_sdk::Event;
 use super::{
     bot::{Shared, unix_time},
     intake::{Mark, Parcel},
+    press,
     settings::Way,
 };
 use crate::onebot::http::post::percent_encode;
@@ -135,12 +136,12 @@ fn question(shared: &Shared, asked: &Value) -> Response {
 }
 
 /// Hands an event in. Anything but success makes the platform post it again.
-async fn accept(shared: &Shared, post: &Value) -> Result<(), StatusCode> {
+async fn accept(shared: &Arc<Shared>, post: &Value) -> Result<(), StatusCode> {
     let Some(events) = shared.events() else {
         return Err(StatusCode::SERVICE_UNAVAILABLE);
     };
     let event = match post["t"].as_str() {
-        Some(kind) => shared.read(kind, &post["d"], unix_time()),
+        Some(kind) => shared.read(kind, post["id"].as_str(), &post["d"], unix_time()),
         None => Event::Malformed {
             name: "a post without a kind".into(),
         },
@@ -153,7 +154,12 @@ async fn accept(shared: &Shared, post: &Value) -> Result<(), StatusCode> {
     let handed = timeout(TAKEN_LIMIT, async {
         events.send(parcel).await.is_ok() && taken.await.is_ok()
     });
-    match handed.await {
+    let kind = post["t"].as_str().unwrap_or_default();
+    let handed = match press::acknowledge(shared, kind, &post["d"]) {
+        Some(sign) => tokio::join!(handed, sign).0,
+        None => handed.await,
+    };
+    match handed {
         Ok(true) => Ok(()),
         _ => Err(StatusCode::SERVICE_UNAVAILABLE),
     }

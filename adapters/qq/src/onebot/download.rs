@@ -18,12 +18,12 @@ use weirgate_sdk::{
 
 use super::{
     send::Call,
-    web,
     wire::{self, Raw},
 };
 use crate::{
     qq::{Qq, Shared},
     settings::Transport,
+    web,
 };
 
 /// What an attachment is known by: its address, and behind a line break what the implementation knows it by.

@@ -8,7 +8,7 @@ use weirgate_testkit::qq::sign;
 
 use super::*;
 
-async fn webhook() -> (Rig, SocketAddr) {
+pub(super) async fn webhook() -> (Rig, SocketAddr) {
     let fake = FakeQq::start().await;
     let settings = Settings {
         way: Way::Webhook,
@@ -22,7 +22,7 @@ async fn webhook() -> (Rig, SocketAddr) {
     (rig, address)
 }
 
-const PATH: &str = "/qq/bot";
+pub(super) const PATH: &str = "/qq/bot";
 
 #[tokio::test]
 async fn posts_are_answered_when_they_are_durable_and_only_if_they_are_signed() {

@@ -32,7 +32,7 @@ struct Item {
 
 impl Sessions {
     /// Those of a connection.
-    pub(super) fn of(shard: usize) -> Self {
+    pub(crate) fn of(shard: usize) -> Self {
         Self {
             shard,
             ..Self::default()
@@ -70,11 +70,16 @@ impl Sessions {
 
     /// Adds an event, if there is a session.
     pub(crate) fn push(&mut self, kind: &str, data: Value, user: Option<u64>) {
+        self.push_frame(json!({ "op": 0, "t": kind, "d": data }), user);
+    }
+
+    /// The same with a frame that lacks nothing but the number.
+    pub(crate) fn push_frame(&mut self, mut frame: Value, user: Option<u64>) {
         if !self.alive {
             return;
         }
         self.sequence += 1;
-        let frame = json!({ "op": 0, "s": self.sequence, "t": kind, "d": data });
+        frame["s"] = self.sequence.into();
         self.items.push(Item {
             sequence: Some(self.sequence),
             user,

@@ -23,9 +23,11 @@ const IDENTIFY_LIMIT: Duration = Duration::from_secs(10);
 /// The longest frame of a bot, in bytes.
 const MAX_FRAME: usize = 4_096;
 /// Intents that need nobody's leave.
-const OPEN_INTENTS: u64 = 1 << 12 | 1 << 25 | 1 << 30;
+const OPEN_INTENTS: u64 = 1 << 0 | 1 << 1 | 1 << 12 | 1 << 25 | 1 << 30;
 /// The intent to hear every message of channels.
 const ALL_CHANNELS: u64 = 1 << 9;
+/// The intent to hear of presses.
+const PRESSES: u64 = 1 << 26;
 
 pub(super) async fn answer(
     Extract(shared): Extract<Arc<Shared>>,
@@ -46,12 +48,13 @@ async fn serve(shared: &Shared, mut socket: WebSocket) {
         return;
     }
     let mut changed = shared.changed.subscribe();
-    let Ok(Some(mut place)) = timeout(IDENTIFY_LIMIT, first(shared, &mut socket)).await else {
+    let Ok(Some((shard, mut place))) = timeout(IDENTIFY_LIMIT, first(shared, &mut socket)).await
+    else {
         return;
     };
     loop {
         loop {
-            let item = shared.state.lock().session.at(place);
+            let item = shared.state.lock().lines[shard].at(place);
             let Some(frame) = item else { break };
             place += 1;
             let message = match String::from_utf8(frame) {
@@ -62,7 +65,7 @@ async fn serve(shared: &Shared, mut socket: WebSocket) {
                 return;
             }
         }
-        let code = shared.state.lock().session.take_close();
+        let code = shared.state.lock().lines[shard].take_close();
         if let Some(code) = code {
             return close(&mut socket, code).await;
         }
@@ -70,7 +73,7 @@ async fn serve(shared: &Shared, mut socket: WebSocket) {
             _ = changed.changed() => {}
             frame = next(shared, &mut socket) => match frame {
                 Some(frame) => {
-                    let answer = heard(&mut shared.state.lock(), &frame);
+                    let answer = heard(&mut shared.state.lock(), shard, &frame);
                     shared.changed();
                     if let Some(answer) = answer && send(&mut socket, &answer).await.is_err() {
                         return;
@@ -82,8 +85,8 @@ async fn serve(shared: &Shared, mut socket: WebSocket) {
     }
 }
 
-/// The bot begins a session or resumes one. Gives the place of the next event.
-async fn first(shared: &Shared, socket: &mut WebSocket) -> Option<usize> {
+/// The bot begins a session or resumes one. Gives the connection, and the place of its next event.
+async fn first(shared: &Shared, socket: &mut WebSocket) -> Option<(usize, usize)> {
     loop {
         let frame = next(shared, socket).await?;
         let begun = match frame["op"].as_u64() {
@@ -111,33 +114,34 @@ async fn first(shared: &Shared, socket: &mut WebSocket) -> Option<usize> {
     }
 }
 
-fn identify(shared: &Shared, data: &Value) -> Result<usize, u16> {
+fn identify(shared: &Shared, data: &Value) -> Result<(usize, usize), u16> {
     let mut state = shared.state.lock();
     if data["token"] != state.presented() {
         return Err(4_004);
     }
     let intents = data["intents"].as_u64().ok_or(4_002_u16)?;
-    let all = if state.policy.all_channels {
-        ALL_CHANNELS
-    } else {
-        0
-    };
-    if intents & !(OPEN_INTENTS | all) != 0 {
+    let granted = |intent, given: bool| if given { intent } else { 0 };
+    let policy = state.policy;
+    let granted = granted(ALL_CHANNELS, policy.all_channels) | granted(PRESSES, policy.buttons);
+    if intents & !(OPEN_INTENTS | granted) != 0 {
         return Err(4_014);
     }
-    if data["shard"] != json!([0, 1]) {
+    let shard = data["shard"][0].as_u64().ok_or(4_010_u16)?;
+    let shard = usize::try_from(shard).map_err(|_| 4_010_u16)?;
+    if data["shard"] != json!([shard, state.lines.len()]) {
         return Err(4_010);
     }
-    let place = state.session.begin();
+    let line = state.lines.get_mut(shard).ok_or(4_010_u16)?;
+    let place = line.begin();
     let ready = json!({
-        "version": 1, "session_id": state.session.name(), "shard": [0, 1],
+        "version": 1, "session_id": line.name(), "shard": data["shard"],
         "user": { "id": BOT, "username": "weir", "bot": true },
     });
-    state.session.push("READY", ready, None);
-    Ok(place)
+    line.push("READY", ready, None);
+    Ok((shard, place))
 }
 
-fn resume(shared: &Shared, data: &Value) -> Result<Option<usize>, u16> {
+fn resume(shared: &Shared, data: &Value) -> Result<Option<(usize, usize)>, u16> {
     let mut state = shared.state.lock();
     if data["token"] != state.presented() {
         return Err(4_004);
@@ -145,21 +149,22 @@ fn resume(shared: &Shared, data: &Value) -> Result<Option<usize>, u16> {
     let (Some(name), Some(sequence)) = (data["session_id"].as_str(), data["seq"].as_u64()) else {
         return Err(4_002);
     };
-    let place = state.session.resume(name, sequence);
-    if place.is_some() {
-        state.session.push("RESUMED", json!(""), None);
+    let mut lines = state.lines.iter_mut().enumerate();
+    let found = lines.find_map(|(shard, line)| Some((shard, line.resume(name, sequence)?)));
+    if let Some((shard, _)) = found {
+        state.lines[shard].push("RESUMED", json!(""), None);
     }
-    Ok(place)
+    Ok(found)
 }
 
 /// A frame of a bot that is known. Gives what it is answered.
-fn heard(state: &mut State, frame: &Value) -> Option<Value> {
+fn heard(state: &mut State, shard: usize, frame: &Value) -> Option<Value> {
     match (frame["op"].as_u64(), &frame["d"]) {
         (Some(1), Value::Null) => {}
         (Some(1), sequence) => {
             let known = sequence
                 .as_u64()
-                .is_some_and(|number| state.session.heard(number));
+                .is_some_and(|number| state.lines[shard].heard(number));
             if !known {
                 state.violations.push(format!("a heartbeat for {sequence}"));
             }

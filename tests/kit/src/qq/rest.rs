@@ -19,14 +19,24 @@ use futures_util::stream;
 use serde_json::{Value, json};
 
 use super::{APP_ID, BOT, Message, SECRET, Shared, State, gateway};
+use crate::upload;
 
 /// The longest request, in bytes.
-const MAX_REQUEST: usize = 1024 * 1024;
+const MAX_REQUEST: usize = 16 * 1024 * 1024;
 /// The longest message, in characters.
 const MAX_LENGTH: usize = 4_000;
 /// Parameters of a message in groups and private chats, and in guilds.
-const PARAMETERS: [&str; 5] = ["content", "markdown", "msg_id", "msg_type", "msg_seq"];
-const GUILD_PARAMETERS: [&str; 4] = ["content", "markdown", "msg_id", "message_reference"];
+const PARAMETERS: [&str; 8] = [
+    "content", "markdown", "keyboard", "media", "msg_id", "event_id", "msg_type", "msg_seq",
+];
+const GUILD_PARAMETERS: [&str; 6] = [
+    "content",
+    "markdown",
+    "file_image",
+    "msg_id",
+    "event_id",
+    "message_reference",
+];
 
 /// A fault of one call.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,7 +59,7 @@ impl Fault {
 }
 
 /// A refusal: status and code.
-type Refusal = (u16, u64, &'static str);
+pub(super) type Refusal = (u16, u64, &'static str);
 
 pub(super) fn router(shared: Arc<Shared>) -> Router {
     Router::new()
@@ -62,11 +72,16 @@ async fn answer(Extract(shared): Extract<Arc<Shared>>, request: Request<Body>) -
     let (parts, body) = request.into_parts();
     let body = to_bytes(body, MAX_REQUEST).await.unwrap_or_default();
     let path = parts.uri.path().to_owned();
-    let said: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let query = parts.uri.query().unwrap_or_default().to_owned();
+    let served = shared.state.lock().served(&path);
+    if let Some(file) = served {
+        return Response::new(Body::from(file));
+    }
+    let said = said(&parts.headers, &body);
     let name = name(&parts.method, &path);
     let fault = {
         let mut state = shared.state.lock();
-        state.check_body(&parts.headers, !body.is_empty());
+        state.check_body(&parts.headers, !body.is_empty(), name);
         if name != "token" && !state.is_authorized(&parts.headers) {
             return refused(401, &json!({ "code": 11_244, "message": "token expired" }));
         }
@@ -74,9 +89,14 @@ async fn answer(Extract(shared): Extract<Arc<Shared>>, request: Request<Body>) -
         state.faults.get_mut(name).and_then(VecDeque::pop_front)
     };
     let carry_out = || {
-        let result = shared.state.lock().call(&shared, name, &path, &said);
+        let call = (parts.method.as_str(), name, &*path, &*query);
+        let result = shared.state.lock().call(&shared, call, &said);
         shared.changed();
         match result {
+            Ok(Value::Null) => Response::builder()
+                .status(StatusCode::NO_CONTENT)
+                .body(Body::empty())
+                .expect("a response"),
             Ok(result) => refused(200, &result),
             Err((status, code, text)) => refused(
                 status,
@@ -106,7 +126,33 @@ fn name(method: &Method, path: &str) -> &'static str {
             "POST",
             ["v2", "users" | "groups", _, "messages"] | ["channels" | "dms", _, "messages"],
         ) => "send",
+        ("PUT", ["interactions", _]) => "interaction",
+        ("POST", ["v2", "users" | "groups", _, "files"]) => "files",
+        ("POST", ["v2", "users", _, "stream_messages"]) => "stream",
+        ("DELETE", ["v2", "users" | "groups", _, "messages", _])
+        | ("DELETE", ["channels" | "dms", _, "messages", _]) => "recall",
+        (_, ["guilds" | "channels", ..] | ["v2", "groups", ..]) => "moderate",
         _ => "unknown",
+    }
+}
+
+/// What a call says: JSON, or a form, whose files are named and measured.
+fn said(headers: &HeaderMap, body: &Bytes) -> Value {
+    let kind = headers
+        .get(CONTENT_TYPE)
+        .and_then(|kind| kind.to_str().ok());
+    match upload::read(kind.unwrap_or_default(), body) {
+        Some((fields, files)) => {
+            let mut said = json!({});
+            for (name, value) in fields {
+                said[name] = value.into();
+            }
+            for file in files {
+                said[file.field] = file.content.len().into();
+            }
+            said
+        }
+        None => serde_json::from_slice(body).unwrap_or_default(),
     }
 }
 
@@ -121,8 +167,14 @@ impl State {
         self.tokens > 0 && presented.is_some_and(|given| *given == self.presented())
     }
 
-    fn check_body(&mut self, headers: &HeaderMap, has_body: bool) {
-        let kind = headers.get(CONTENT_TYPE);
+    fn check_body(&mut self, headers: &HeaderMap, has_body: bool, name: &str) {
+        let kind = headers
+            .get(CONTENT_TYPE)
+            .and_then(|kind| kind.to_str().ok());
+        let is_form = kind.is_some_and(|kind| kind.starts_with("multipart/form-data"));
+        if is_form && name == "send" {
+            return;
+        }
         if has_body != kind.is_some_and(|kind| kind == "application/json") {
             self.violations.push(format!("a body of the type {kind:?}"));
         }
@@ -131,8 +183,7 @@ impl State {
     fn call(
         &mut self,
         shared: &Shared,
-        name: &str,
-        path: &str,
+        (method, name, path, query): (&str, &str, &str, &str),
         said: &Value,
     ) -> Result<Value, Refusal> {
         match name {
@@ -146,11 +197,31 @@ impl State {
             "token" => Ok(json!({ "code": 100_016, "message": "invalid appid or secret" })),
             "me" => Ok(json!({ "id": BOT, "username": "weir", "bot": true })),
             "gateway" => Ok(json!({
-                "url": format!("ws://{}/websocket", shared.address), "shards": 1,
+                "url": format!("ws://{}/websocket", shared.address), "shards": self.lines.len(),
                 "session_start_limit": { "total": 1000, "remaining": 1000, "reset_after": 14_400_000, "max_concurrency": 1 },
             })),
             "send" => self.send(path.trim_end_matches("/messages"), said),
+            "files" => self.take_file(path.trim_end_matches("/files"), said),
+            "stream" => self.grow(path.trim_end_matches("/stream_messages"), said),
+            "interaction" if *said == json!({ "code": 0 }) => Ok(json!({})),
+            "recall" => self.recall(path),
+            "moderate" => {
+                let parts: Vec<&str> = path.split('/').skip(1).collect();
+                self.moderate(method, &parts, query, said)
+            }
             _ => Err((404, 10_003, "no such call")),
+        }
+    }
+
+    /// The bot takes one of its messages back.
+    fn recall(&mut self, path: &str) -> Result<Value, Refusal> {
+        let message = path.rsplit('/').next().unwrap_or_default();
+        if message.starts_with("BOT1.0_") {
+            Ok(Value::Null)
+        } else if message.starts_with("ROBOT1.0_") {
+            Err((403, 306_004, "no permission to delete message"))
+        } else {
+            Err((400, 306_001, "param invalid"))
         }
     }
 
@@ -167,13 +238,27 @@ impl State {
             }
         }
         let markdown = said["markdown"]["content"].as_str();
-        if !is_guild && said["msg_type"] != if markdown.is_some() { 2 } else { 0 } {
+        let info = said["media"]["file_info"].as_str();
+        let kind = match (markdown, info) {
+            (Some(_), _) => 2,
+            (None, Some(_)) => 7,
+            (None, None) => 0,
+        };
+        if !is_guild && said["msg_type"] != kind {
             return Err((400, 50_001, "msg_type does not fit"));
         }
+        if info.is_some_and(|info| !self.has_file(to, info)) {
+            return Err((400, 304_082, "no such file here"));
+        }
+        if !said["keyboard"].is_null() && (!self.policy.buttons || markdown.is_none()) {
+            return Err((400, 304_037, "no permission for buttons"));
+        }
+        let is_picture = is_guild && said["file_image"].is_u64();
         let text = markdown
             .or_else(|| said["content"].as_str())
             .unwrap_or_default();
-        if text.trim().is_empty() {
+        // The text beside a file is one space; a picture of a channel has none.
+        if text.trim().is_empty() && !is_picture && (info.is_none() || text != " ") {
             return Err((400, 50_006, "empty message"));
         }
         if markdown.is_some() && !self.policy.markdown {
@@ -197,8 +282,11 @@ impl State {
     }
 
     /// What a message may still be answered with.
-    fn count(&mut self, to: &str, said: &Value, is_guild: bool) -> Result<(), Refusal> {
-        let Some(answered) = said["msg_id"].as_str().map(str::to_owned) else {
+    pub(super) fn count(&mut self, to: &str, said: &Value, is_guild: bool) -> Result<(), Refusal> {
+        let answered = said["msg_id"]
+            .as_str()
+            .or_else(|| said["event_id"].as_str());
+        let Some(answered) = answered.map(str::to_owned) else {
             return if self.policy.push {
                 Ok(())
             } else {

@@ -53,6 +53,8 @@ pub enum Trouble {
     NoPush,
     /// The bot may not send Markdown.
     NoMarkdown,
+    /// The bot may not send buttons.
+    NoButtons,
     /// The text has an address that is not registered.
     NoLinks,
     /// It waits for a review; who sent it hears no more of it here.
@@ -79,6 +81,7 @@ impl Trouble {
                 "register the domains that answers may name in the developer console (Development > URL)",
             ),
             Self::NoMarkdown => Some("the bot is not entitled to Markdown: set markdown: false"),
+            Self::NoButtons => Some("the bot is not entitled to buttons: set buttons: false"),
             _ => None,
         }
     }
@@ -132,6 +135,7 @@ impl Refusal {
             22_009 | 40_034_024 | 40_034_005 | 40_034_006 | 304_026..=304_028 => Trouble::Expired,
             40_034_102 | 304_022 => Trouble::NoPush,
             50_056 | 40_034_090 => Trouble::NoMarkdown,
+            304_037..=304_040 => Trouble::NoButtons,
             304_003 => Trouble::NoLinks,
             304_023 | 304_024 => Trouble::Reviewed,
             304_018 => Trouble::NotConnected,
@@ -169,6 +173,7 @@ mod tests {
             (400, coded(40_034_024), Trouble::Expired),
             (200, coded(22_009), Trouble::Expired),
             (400, coded(304_003), Trouble::NoLinks),
+            (400, coded(304_037), Trouble::NoButtons),
             (202, coded(304_023), Trouble::Reviewed),
             (500, coded(11_244), Trouble::Token),
             (401, coded(11_298), Trouble::Address),

@@ -142,7 +142,10 @@ fn described(attachment: &Value) -> Segment {
         _ => AttachmentKind::File,
     };
     let name = text(&attachment["filename"]).map(|name| line(name, MAX_NAME));
-    let url = text(&attachment["url"]).filter(|url| url.len() <= MAX_REFERENCE);
+    // A voice message that everybody can play, beside the platform's own form of it.
+    let urls = [&attachment["voice_wav_url"], &attachment["url"]];
+    let mut urls = urls.into_iter().filter_map(text);
+    let url = urls.find(|url| url.len() <= MAX_REFERENCE);
     let Some(url) = url else {
         let name = name.unwrap_or_else(|| "without a name".to_owned());
         return Segment::Placeholder(format!("attachment: {name}"));

@@ -15,8 +15,9 @@ fn read(kind: &str, data: &Value) -> Event {
         app_id: "102000001",
         bot: "4900",
         replies: 4,
+        streams: false,
     };
-    receiver.read(kind, data, NOW)
+    receiver.read(kind, Some("EVENT:1"), data, NOW)
 }
 
 fn message(kind: &str, data: &Value) -> InboundMessage {

@@ -54,12 +54,13 @@ fn manner(markdown: bool, reply: Reply, refused: Refused) -> Manner {
 const PLAIN: Refused = Refused {
     markdown: false,
     links: false,
+    buttons: false,
 };
 
 #[test]
 fn a_message_answers_while_it_can() {
     let part = outgoing(1, 0, "hi");
-    assert_eq!(answered(&part, 999), Some("m1"));
+    assert_eq!(answered(&part, 999), Some(Answered::Message("m1")));
     assert_eq!(answered(&part, 1_000), None);
     let said = message(
         Place::Group("G"),
@@ -94,7 +95,7 @@ fn kinds_of_places_have_forms_of_their_own() {
     let group = message(
         Place::Group("G"),
         &part,
-        Some("m1"),
+        Some(Answered::Message("m1")),
         manner(true, Reply::Mention, PLAIN),
     );
     assert_eq!(
@@ -107,11 +108,12 @@ fn kinds_of_places_have_forms_of_their_own() {
     let both = Refused {
         markdown: true,
         links: true,
+        buttons: false,
     };
     let refused = message(
         Place::Private("U"),
         &part,
-        Some("m1"),
+        Some(Answered::Message("m1")),
         manner(true, Reply::Mention, both),
     );
     assert_eq!(
@@ -121,7 +123,7 @@ fn kinds_of_places_have_forms_of_their_own() {
     let channel = message(
         Place::Channel("5"),
         &part,
-        Some("m1"),
+        Some(Answered::Message("m1")),
         manner(false, Reply::Quote, PLAIN),
     );
     assert_eq!(
@@ -134,8 +136,47 @@ fn kinds_of_places_have_forms_of_their_own() {
     let second = message(
         Place::Channel("5"),
         &outgoing(1, 1, "x"),
-        Some("m1"),
+        Some(Answered::Message("m1")),
         manner(false, Reply::Quote, PLAIN),
     );
     assert_eq!(second, json!({ "content": "x", "msg_id": "m1" }));
+}
+
+#[test]
+fn what_answers_a_press_says_so_and_comes_back_from_the_journal() {
+    let event = Answered::Event("INTERACTION_CREATE:1");
+    for answered in [event, Answered::Message("m1")] {
+        assert_eq!(Answered::read(&answered.context()), answered);
+    }
+    let part = outgoing(1, 1, "x");
+    let said = message(
+        Place::Group("G"),
+        &part,
+        Some(event),
+        manner(false, Reply::Quote, PLAIN),
+    );
+    let expected = json!({
+        "content": "x", "event_id": "INTERACTION_CREATE:1", "msg_type": 0, "msg_seq": 66,
+    });
+    assert_eq!(said, expected);
+}
+
+#[test]
+fn buttons_stand_under_markdown_until_they_are_refused() {
+    let mut part = outgoing(1, 0, "sure?");
+    part.buttons = vec![weirgate_sdk::Button {
+        label: "yes".into(),
+        id: "p/1".into(),
+        style: weirgate_sdk::ButtonStyle::Plain,
+    }];
+    let keyboard = |markdown, refused| {
+        let manner = manner(markdown, Reply::None, refused);
+        !message(Place::Group("G"), &part, None, manner)["keyboard"].is_null()
+    };
+    let refused = Refused {
+        buttons: true,
+        ..PLAIN
+    };
+    assert!(keyboard(true, PLAIN));
+    assert!(!keyboard(true, refused) && !keyboard(false, PLAIN));
 }

@@ -15,7 +15,7 @@ use reqwest::{
 use tokio::time::timeout;
 use weirgate_sdk::{Download, DownloadError, media::address::is_public};
 
-use super::dial::tls;
+use crate::onebot::dial::tls;
 
 /// The time in which a connection must stand.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);

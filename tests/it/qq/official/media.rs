@@ -1,0 +1,167 @@
+//! Files in both directions.
+
+use weirgate_sdk::{Attachment, DownloadError, Segment};
+use weirgate_testkit::{qq::HandedFile, upload};
+
+use super::*;
+
+const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR and more";
+
+fn picture() -> weirgate_sdk::OutgoingFile {
+    weirgate_sdk::OutgoingFile {
+        mime: "image/png".into(),
+        ..upload::file("a.png", PNG)
+    }
+}
+
+fn with_file(
+    rig: &Rig,
+    to: &InboundMessage,
+    id: i64,
+    file: weirgate_sdk::OutgoingFile,
+) -> Outgoing {
+    Outgoing {
+        file: Some(file),
+        ..rig.outgoing(to, id, "")
+    }
+}
+
+async fn fetch(
+    rig: &Rig,
+    to: &InboundMessage,
+    file: &Attachment,
+) -> Result<Vec<u8>, DownloadError> {
+    let downloads = rig.bot.downloads().expect("it fetches files");
+    let mut download = downloads.open(&to.conversation, file).await?;
+    let mut all = Vec::new();
+    while let Some(piece) = download.content.next().await? {
+        all.extend_from_slice(&piece);
+    }
+    Ok(all)
+}
+
+#[tokio::test]
+async fn files_that_people_send_are_fetched_where_the_platform_keeps_them() {
+    let rig = Rig::start().await;
+    let (picture, voice) = (
+        rig.fake.serve("a.png", PNG),
+        rig.fake.serve("v.wav", b"RIFF"),
+    );
+    let attachments = json!({ "attachments": [
+        { "content_type": "image/png", "filename": "a.png", "size": PNG.len(), "url": picture },
+        { "content_type": "voice", "filename": "v.amr", "url": "https://example.com/v.amr",
+          "voice_wav_url": voice, "asr_refer_text": "good morning" },
+        { "content_type": "file", "filename": "x", "url": "http://169.254.169.254/latest" },
+    ]});
+    rig.fake.say(Where::Group, 7, "look", &attachments);
+    let heard = rig.ingress.next_message(LIMIT).await.expect("heard");
+    let files: Vec<Attachment> = heard
+        .segments
+        .iter()
+        .filter_map(|segment| match segment {
+            Segment::Attachment(file) => Some(file.clone()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(files.len(), 3);
+    assert_eq!(fetch(&rig, &heard, &files[0]).await.as_deref(), Ok(PNG));
+    // What can be listened to, rather than the platform's own form.
+    assert_eq!(
+        fetch(&rig, &heard, &files[1]).await.as_deref(),
+        Ok(&b"RIFF"[..])
+    );
+    let private = fetch(&rig, &heard, &files[2]).await;
+    assert!(
+        matches!(private, Err(DownloadError::Refused(_))),
+        "{private:?}"
+    );
+    rig.ended().await;
+}
+
+#[tokio::test]
+async fn a_file_is_handed_over_and_shown_as_an_answer() {
+    let rig = Rig::start().await;
+    for (id, place) in [(1, Where::Group), (2, Where::Private)] {
+        let heard = rig.hear(place, "send it").await;
+        let limits = rig.bot.capabilities(&heard.conversation).files;
+        assert!(limits.is_some_and(|most| most >= 1024 * 1024));
+        let sent = rig.bot.send(with_file(&rig, &heard, id, picture())).await;
+        assert!(sent.expect("sent").message.is_some());
+        let shown = rig.fake.next_message(LIMIT).await.expect("seen");
+        assert_eq!(shown.said["msg_id"], heard.id.as_str());
+        let picture = HandedFile {
+            kind: 1,
+            name: String::new(),
+            content: PNG.to_vec(),
+        };
+        assert_eq!(rig.fake.file_of(&shown.said), Some(picture));
+        let text = upload::file("long answer.md", b"# all of it");
+        let sent = rig.bot.send(with_file(&rig, &heard, 10 + id, text)).await;
+        sent.expect("sent");
+        let shown = rig.fake.next_message(LIMIT).await.expect("seen");
+        let file = rig.fake.file_of(&shown.said).expect("a file");
+        assert_eq!((file.kind, &*file.name), (4, "long answer.md"));
+        assert_eq!(file.content, b"# all of it");
+    }
+    rig.ended().await;
+}
+
+#[tokio::test]
+async fn a_channel_takes_pictures_and_no_other_files() {
+    let rig = Rig::start().await;
+    let heard = rig.hear(Where::Channel, "send it").await;
+    let sent = rig.bot.send(with_file(&rig, &heard, 1, picture())).await;
+    sent.expect("sent");
+    let shown = rig.fake.next_message(LIMIT).await.expect("seen");
+    assert_eq!(shown.said["file_image"], PNG.len());
+    assert_eq!(shown.said["msg_id"], heard.id.as_str());
+    let text = upload::file("a.txt", b"words");
+    let refused = rig.bot.send(with_file(&rig, &heard, 2, text)).await;
+    assert!(
+        matches!(refused, Err(SendError::Rejected(_))),
+        "{refused:?}"
+    );
+    rig.ended().await;
+}
+
+#[tokio::test]
+async fn a_file_whose_answer_is_lost_is_shown_once() {
+    let rig = Rig::start().await;
+    let heard = rig.hear(Where::Group, "send it").await;
+    // Whether it was handed over nobody knows, and nobody saw it: it is safe to begin anew.
+    rig.fake.fail("files", Fault::Lost);
+    let lost = rig.bot.send(with_file(&rig, &heard, 1, picture())).await;
+    assert!(matches!(lost, Err(SendError::Unavailable(_))), "{lost:?}");
+    rig.fake.fail("send", Fault::Lost);
+    let lost = rig.bot.send(with_file(&rig, &heard, 1, picture())).await;
+    assert!(matches!(lost, Err(SendError::Ambiguous(_))), "{lost:?}");
+    let again = rig.bot.send(with_file(&rig, &heard, 1, picture())).await;
+    assert_eq!(again, Ok(Sent::default()));
+    assert_eq!(rig.fake.messages().len(), 1);
+    // A token that ended before its time is renewed, and the file goes out the next time.
+    rig.fake.expire_tokens();
+    let ended = rig.bot.send(with_file(&rig, &heard, 2, picture())).await;
+    assert!(matches!(ended, Err(SendError::Unavailable(_))), "{ended:?}");
+    let again = rig.bot.send(with_file(&rig, &heard, 2, picture())).await;
+    assert!(again.expect("sent").message.is_some());
+    rig.ended().await;
+}
+
+#[tokio::test]
+async fn a_file_that_the_platform_refuses_is_given_up_for_words() {
+    let rig = Rig::start().await;
+    let heard = rig.hear(Where::Private, "send it").await;
+    for (id, fault) in [(1, 304_083), (2, 11_253)] {
+        rig.fake.fail("files", Fault::code(400, fault));
+        let refused = rig.bot.send(with_file(&rig, &heard, id, picture())).await;
+        assert!(
+            matches!(
+                refused,
+                Err(SendError::Rejected(_) | SendError::Forbidden(_))
+            ),
+            "{refused:?}"
+        );
+    }
+    assert!(rig.fake.messages().is_empty());
+    rig.ended().await;
+}
