@@ -23,6 +23,7 @@ use std::{io::Write, path::PathBuf, process::ExitCode};
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use self::tool::Tool;
+use crate::hook::Hooks;
 
 /// A chat bot gateway: group chats and web chat in front of a language model.
 #[derive(Debug, Parser)]
@@ -103,10 +104,16 @@ enum Command {
 /// configuration.
 #[must_use]
 pub fn main() -> ExitCode {
+    main_with(Hooks::default())
+}
+
+/// The same for a program of one's own, whose gateway has these plug-ins.
+#[must_use]
+pub fn main_with(hooks: Hooks) -> ExitCode {
     let arguments = Arguments::parse();
     let config = arguments.config;
     match arguments.command.unwrap_or(Command::Run) {
-        Command::Run => run::run(config.as_deref()),
+        Command::Run => run::run(config.as_deref(), hooks),
         Command::Healthcheck { alive } => healthcheck::healthcheck(config.as_deref(), alive),
         Command::Check { file } => check::check(file.or(config).as_deref()),
         Command::Schema => schema::schema_of_configuration(),

@@ -2,16 +2,25 @@
 //!
 //! Owns the list of hooks and the order in which they are asked. Without hooks every point costs one
 //! comparison. A hook never blocks and never waits; it sees and may change what is handed to it.
+//! `examples/plugins.rs` is a gateway with hooks of its own; docs/extending.md tells of it.
 
 use std::sync::Arc;
 
 use weirgate_sdk::{ConversationKey, InboundMessage, Outgoing, UserKey};
+
+use crate::schedule::lane::MAX_PRIORITY;
 
 /// A plug-in. Every method has a default that changes nothing.
 pub trait Hook: Send + Sync {
     /// Before an addressed message is journaled. `None` leaves it out: only the cursor moves.
     fn before_queue(&self, message: InboundMessage) -> Option<InboundMessage> {
         Some(message)
+    }
+
+    /// Where a message stands among those of its lane, from -8 (last) to 8; only age leads past it. Of several hooks
+    /// the sum counts. What one person says in one place stays in its order.
+    fn priority(&self, _message: &InboundMessage) -> i8 {
+        0
     }
 
     /// After a message was journaled and queued.
@@ -65,6 +74,16 @@ impl Hooks {
         self.0
             .iter()
             .try_fold(message, |message, hook| hook.before_queue(message))
+    }
+
+    /// See [`Hook::priority`].
+    #[must_use]
+    pub fn priority(&self, message: &InboundMessage) -> i8 {
+        let sum = self
+            .0
+            .iter()
+            .fold(0_i8, |sum, hook| sum.saturating_add(hook.priority(message)));
+        sum.clamp(-MAX_PRIORITY, MAX_PRIORITY)
     }
 
     /// See [`Hook::after_queue`].

@@ -29,6 +29,7 @@ use crate::{
     command::{self, claim},
     config::{Config, Environment, Loaded},
     current::Current,
+    hook::Hooks,
     http::{self, Own, Readiness, server::Server},
     operate::{
         desk::{Desk, Running},
@@ -65,6 +66,8 @@ pub struct Startup {
     pub logging: Logging,
     /// The metrics.
     pub exporter: Exporter,
+    /// Plug-ins.
+    pub hooks: Hooks,
 }
 
 impl std::fmt::Debug for Startup {
@@ -82,6 +85,7 @@ pub(super) async fn build(mut startup: Startup) -> Result<App, StartError> {
         redactor,
         logging,
         exporter,
+        hooks,
     } = startup;
     let config = loaded.config.clone();
     let clock = Clock::system();
@@ -106,15 +110,12 @@ pub(super) async fn build(mut startup: Startup) -> Result<App, StartError> {
         random: rand::random::<f64>,
         configure: Some(Arc::new(reloader.clone())),
         media: media.clone(),
+        hooks,
     };
     let core = Core::new(&config, parts)?;
     let readiness = Arc::new(Readiness::new(Arc::clone(&store), core.connections()));
     let core = core.start().await?;
-    let doors = Doors {
-        readiness: Arc::clone(&readiness),
-        exporter,
-        reloader: reloader.clone(),
-    };
+    let doors = Doors::new(&readiness, exporter, &reloader);
     let routes = Arc::new(Current::new(doors.router(&config, &accounts)));
     let (http_stop, http_signal) = Stopper::new();
     let mut tasks = JoinSet::new();
@@ -250,6 +251,14 @@ pub(super) struct Doors {
 }
 
 impl Doors {
+    fn new(readiness: &Arc<Readiness>, exporter: Exporter, reloader: &Reloader) -> Self {
+        Self {
+            readiness: Arc::clone(readiness),
+            exporter,
+            reloader: reloader.clone(),
+        }
+    }
+
     /// All routes, as a configuration wants them.
     pub(super) fn router(&self, config: &Config, accounts: &adapters::Accounts) -> Router {
         let own = Own {

@@ -88,6 +88,8 @@ pub struct Parts {
     pub configure: Option<Arc<dyn Configure>>,
     /// Files that people send; without it they are only described.
     pub media: Option<Arc<MediaStore>>,
+    /// Plug-ins.
+    pub hooks: Hooks,
 }
 
 /// A core that is built and does not run.
@@ -175,13 +177,13 @@ impl Core {
             random,
             configure,
             media,
+            hooks,
         } = parts;
         let redactor = Arc::new(redactor);
         let answers = Arc::new(tune::answers(config)?);
         let made = tune::made(config, &answers)?;
         let traces = Arc::new(Traces::default());
         let directory = Arc::new(Directory::new(Arc::clone(&store)));
-        let hooks = Hooks::default();
         let sent = Arc::new(SentMessages::default());
         let changed = Arc::new(Notify::new());
         let permits = permits(config, clock, &changed);

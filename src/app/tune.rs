@@ -155,8 +155,6 @@ pub(super) fn dispatch(
 /// The rules of the built-in defaults, without a model.
 #[cfg(test)]
 pub(crate) fn default_rules(clock: Clock) -> Rules {
-    // The tools make connections of their own, also where no other test of the process has made any.
-    let _ = rustls::crypto::ring::default_provider().install_default();
     let config = Config::default();
     let limiters = translate::limiters(&config);
     let permits = Arc::new(ProviderPermits::new(clock, limiters, Arc::default()));

@@ -11,6 +11,7 @@ use super::{complain, environment, say};
 use crate::{
     app::{App, Broken, Startup, adapters, log, reload::Source},
     config::{self, Config, EXIT_CONFIG},
+    hook::Hooks,
     security::redact::{Redactor, Secret, Warning},
     telemetry::{config::LogFormat, logging::Logging, metrics},
 };
@@ -20,7 +21,7 @@ use crate::{
 const EXIT_FENCED: u8 = 75;
 
 /// Runs the gateway until SIGTERM or SIGINT. SIGHUP makes it read its configuration again.
-pub(super) fn run(file: Option<&Path>) -> ExitCode {
+pub(super) fn run(file: Option<&Path>, hooks: Hooks) -> ExitCode {
     let logging = match Logging::init(LogFormat::Text, "info") {
         Ok(logging) => logging,
         Err(error) => {
@@ -76,6 +77,7 @@ pub(super) fn run(file: Option<&Path>) -> ExitCode {
         redactor,
         logging: logging.clone(),
         exporter,
+        hooks,
     };
     let code = runtime.block_on(serve(startup, &logging));
     // What is still running had its grace time.

@@ -9,19 +9,17 @@ use lru::LruCache;
 use parking_lot::Mutex;
 use weirgate_sdk::{ConversationKey, UserId};
 
-/// Chats that are remembered, those that were heard last.
-const CHATS: NonZeroUsize = NonZeroUsize::new(1_024).expect("not zero");
-/// People of a chat that are remembered, those that were heard last.
-const PEOPLE: NonZeroUsize = NonZeroUsize::new(256).expect("not zero");
+/// People in chats that are remembered, those that were heard last: some megabytes at most.
+const REMEMBERED: NonZeroUsize = NonZeroUsize::new(16_384).expect("not zero");
 /// Characters of a name that are compared and shown.
 const LONGEST: usize = 64;
 
-/// Who spoke where.
-pub struct Seen(Mutex<LruCache<ConversationKey, LruCache<UserId, String>>>);
+/// Who spoke where. The names of one chat are looked for among all: that is done where somebody writes one.
+pub struct Seen(Mutex<LruCache<(ConversationKey, UserId), String>>);
 
 impl Default for Seen {
     fn default() -> Self {
-        Self(Mutex::new(LruCache::new(CHATS)))
+        Self(Mutex::new(LruCache::new(REMEMBERED)))
     }
 }
 
@@ -46,10 +44,10 @@ impl Seen {
         if name.is_empty() {
             return;
         }
-        let mut chats = self.0.lock();
-        let people = chats.get_or_insert_mut(chat(key), || LruCache::new(PEOPLE));
-        if people.get(user) != Some(&name) {
-            people.put(user.clone(), name);
+        let bearer = (chat(key), user.clone());
+        let mut names = self.0.lock();
+        if names.get(&bearer) != Some(&name) {
+            names.put(bearer, name);
         }
     }
 
@@ -57,14 +55,12 @@ impl Seen {
     #[must_use]
     pub fn called(&self, key: &ConversationKey, name: &str) -> Vec<(UserId, String)> {
         let wanted = name.trim().to_lowercase();
-        let chats = self.0.lock();
-        let Some(people) = chats.peek(&chat(key)) else {
-            return Vec::new();
-        };
-        let same = people
-            .iter()
-            .filter(|(_, name)| name.to_lowercase() == wanted);
-        same.map(|(user, name)| (user.clone(), name.clone()))
+        let chat = chat(key);
+        let names = self.0.lock();
+        let same = names.iter().filter(|((where_heard, _), name)| {
+            *where_heard == chat && name.to_lowercase() == wanted
+        });
+        same.map(|((_, user), name)| (user.clone(), name.clone()))
             .collect()
     }
 }
@@ -109,7 +105,7 @@ mod tests {
     #[test]
     fn those_who_were_heard_long_ago_are_forgotten() {
         let seen = Seen::default();
-        for user in 0..=PEOPLE.get() {
+        for user in 0..=REMEMBERED.get() {
             let user = user.to_string();
             seen.remember(&place(None), &user.as_str().into(), &format!("n{user}"));
         }

@@ -171,6 +171,7 @@ struct Known {
     conversation: weirgate_sdk::ConversationKey,
     person: weirgate_sdk::UserKey,
     route: Route,
+    priority: i8,
     body: Box<str>,
     at: i64,
 }
@@ -403,7 +404,7 @@ impl Shared {
             person: row.person,
             kind,
             lane,
-            priority: 0,
+            priority: known.priority,
             single: false,
             body: Some(known.body),
         };
@@ -457,7 +458,7 @@ impl Shared {
             person: row.person,
             at: known.at,
             route: known.route.code(),
-            priority: 0,
+            priority: known.priority,
             attempts: 0,
             body: known.body,
         };

@@ -20,6 +20,7 @@ mod durable;
 mod ends;
 mod example_adapter;
 mod gateway;
+mod hooks;
 mod inbound_rules;
 mod observability;
 mod postgres;

@@ -21,6 +21,7 @@ use std::time::Duration;
 
 use check::Figures;
 use dice::Dice;
+pub use fault::base;
 use people::Size;
 use world::{End, World};
 

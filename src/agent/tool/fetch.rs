@@ -10,7 +10,7 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use reqwest::{
-    Client, Response, StatusCode, Url,
+    Client, ClientBuilder, Response, StatusCode, Url,
     dns::{Addrs, Name, Resolve, Resolving},
     header::{CONTENT_TYPE, LOCATION},
 };
@@ -106,12 +106,19 @@ impl FetchPage {
     }
 }
 
-/// A client that resolves only to addresses that may be reached. The process's TLS provider must be installed.
-fn client(allowed: &Arc<Allowed>) -> Option<Client> {
-    let client = Client::builder()
+/// What all tools' connections have in common.
+fn builder() -> ClientBuilder {
+    // Whoever builds a core in a process of his own has perhaps installed no provider, and a client without one panics.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    Client::builder()
         .user_agent(AGENT)
         .connect_timeout(CONNECT)
         .redirect(reqwest::redirect::Policy::none())
+}
+
+/// A client that resolves only to addresses that may be reached.
+fn client(allowed: &Arc<Allowed>) -> Option<Client> {
+    let client = builder()
         // A proxy would resolve names itself, past every check.
         .no_proxy()
         .dns_resolver(Arc::new(Checked(Arc::clone(allowed))))
@@ -123,11 +130,7 @@ fn client(allowed: &Arc<Allowed>) -> Option<Client> {
 
 /// A client for a service that the operator named; it may be anywhere.
 pub(super) fn plain_client() -> Option<Client> {
-    let client = Client::builder()
-        .user_agent(AGENT)
-        .connect_timeout(CONNECT)
-        .redirect(reqwest::redirect::Policy::none())
-        .build();
+    let client = builder().build();
     client
         .inspect_err(|error| tracing::error!(%error, "no connection can be made"))
         .ok()

@@ -106,11 +106,13 @@ impl Shared {
             route(parsed, body::is_too_large(&message))
         };
         let body = body::encode(&message);
+        let priority = self.parts.hooks.priority(&message);
         let at = self.parts.clock.now();
         let known = Known {
             conversation: message.conversation.clone(),
             person: message.sender.key.clone(),
             route,
+            priority,
             body: body.clone(),
             at,
         };
@@ -121,7 +123,7 @@ impl Shared {
             event_until: at.saturating_add(millis(message.dedupe.lifetime)),
             at,
             route: route.code(),
-            priority: 0,
+            priority,
             shown: rules.shown,
             body,
         });

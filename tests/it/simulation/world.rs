@@ -17,6 +17,7 @@ use weirgate::{
     app::core::{Core, Live, Parts},
     clock::Clock,
     config::Config,
+    hook::Hooks,
     inbound::{accept::AccountRules, addressing::Addressing, config::OverflowStrategy},
     security::redact::Redactor,
     store::{
@@ -343,6 +344,7 @@ impl World {
             random: || 0.5,
             configure: None,
             media: None,
+            hooks: Hooks::default(),
         }
     }
 
