@@ -4,6 +4,7 @@
 //! and when a file goes. A file goes straight to the disk, piece by piece; what it is, is decided by its content. It
 //! never decides who may send one.
 
+pub mod cleaned;
 pub mod config;
 mod folder;
 mod keeper;

@@ -224,6 +224,8 @@ reasons! {
     SentAsFile = "sent_as_file", Change;
     /// The platform did not take a file; the words were sent in its place.
     FileAsText = "file_as_text", Change;
+    /// The platform did not take a file as what it is; it was sent as something plainer.
+    FilePlainer = "file_plainer", Change;
     /// The answer was cut into several messages by the platform's limit.
     SplitForLimit = "split_for_limit", Change;
     /// The platform allows only so many messages in reply; the end of the answer was left out, and it says so.

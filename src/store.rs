@@ -30,7 +30,7 @@ pub use audit::{Audit, AuditFilter, AuditPage, AuditResult};
 pub use deferred::{Deferred, Due, Performed};
 pub use erase::{Erase, Forget};
 pub use lease::{Held, Taken, Wanted};
-pub use media::{MediaChange, MediaQuestion, MediaRow, kind_name};
+pub use media::{MediaChange, MediaQuestion, MediaRow, SENT, kind_name};
 pub use operate::{Action, FailedMessage, Operate, Operated, Page, ReplyFilter, StoredReply};
 pub use pending::{
     Answerer, Pending, PendingFilter, PendingKind, PendingState, PendingStore, Settle,

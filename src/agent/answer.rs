@@ -29,7 +29,7 @@ use crate::{
     permission::{AuditEvent, Capability, Scope, decide},
     reason::Reason,
     security::redact::{Filter, Redactor},
-    store::{Effect, StoreError, TurnState},
+    store::{Effect, ReplyFile, StoreError, TurnState},
     telemetry::metrics,
     trace::turn_id,
 };
@@ -164,6 +164,12 @@ pub(super) struct Work {
 }
 
 impl Work {
+    /// The files that go out with the answer, in the order in which they were asked for.
+    pub(super) fn files(&self) -> Vec<ReplyFile> {
+        let files = self.steps.iter().flat_map(|step| &step.files);
+        files.map(|(_, file)| file.clone()).collect()
+    }
+
     /// What the model said last beside its calls; empty if nothing.
     pub(super) fn last_words(&self) -> String {
         let said = self.steps.iter().rev().map(|step| &step.text);
@@ -379,6 +385,7 @@ impl Agent {
                         text,
                         reasoning: completion.reasoning,
                         results: vec![None; completion.calls.len()],
+                        files: Vec::new(),
                         calls: completion.calls,
                     });
                     hint = None;

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     i18n::{Language, Text},
     reason::Reason,
-    store::{History, Role, TurnState},
+    store::{History, ReplyFile, Role, TurnState},
     trace::turn_id,
 };
 use weirgate_sdk::answer::Format;
@@ -42,7 +42,7 @@ impl Agent {
         let mut ending = match asked {
             Asked::Completed(mut completion) => {
                 reasoning = completion.reasoning.take();
-                self.completed(input, &completion, text, language)
+                self.completed(input, &completion, (text, work.files()), language)
             }
             asked => self.broken_off(input, asked, text, language),
         };
@@ -98,7 +98,7 @@ impl Agent {
         &self,
         input: &Input,
         completion: &Completion,
-        text: String,
+        (text, files): (String, Vec<ReplyFile>),
         language: Language,
     ) -> Ending {
         let note = |reason| self.traces.note(input.turn, reason, self.clock.now());
@@ -108,7 +108,7 @@ impl Agent {
                 Some((Text::ModelCallsBroken, Reason::ToolCallsBroken))
             }
             // It had been told to answer with what it has, or with nothing more: what it said before counts.
-            _ if !text.trim().is_empty() => None,
+            _ if !(text.trim().is_empty() && files.is_empty()) => None,
             Outcome::Refused => Some((Text::ModelRefused, Reason::AnswerRefused)),
             _ => Some((Text::ModelEmpty, Reason::AnswerEmpty)),
         };
@@ -131,6 +131,7 @@ impl Agent {
         Ending {
             format: Format::Markdown,
             filtered: true,
+            files,
             ..Ending::done(text)
         }
     }

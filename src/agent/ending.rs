@@ -7,7 +7,7 @@ use weirgate_sdk::{Button, answer::Format};
 use crate::{
     outbound::strategy::Strategy,
     reason::Reason,
-    store::{Effect, History, TurnState},
+    store::{Effect, History, ReplyFile, TurnState},
 };
 
 /// How a turn ends.
@@ -35,6 +35,8 @@ pub struct Ending {
     pub also_ends: Vec<String>,
     /// Buttons under the answer.
     pub buttons: Vec<Button>,
+    /// Files that follow the answer.
+    pub files: Vec<ReplyFile>,
 }
 
 impl Ending {
@@ -53,6 +55,7 @@ impl Ending {
             effects: Vec::new(),
             also_ends: Vec::new(),
             buttons: Vec::new(),
+            files: Vec::new(),
         }
     }
 

@@ -152,11 +152,13 @@ impl Agent {
             self.note_replaced(input, cleaned.secrets, cleaned.words);
             cleaned.text.into_owned()
         };
+        let (text, media) = self.albums(input, turn, ending, text);
         let draft = Draft {
             text,
             format: ending.format,
             filtered: true,
             language: turn.language,
+            media,
         };
         let to = Addressee {
             answers: answers(turn, &ending.also_ends).cloned().collect(),

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::model::ToolCall;
+use crate::store::ReplyFile;
 
 /// One step of a turn in which the model called tools.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -18,6 +19,8 @@ pub struct Step {
     pub calls: Vec<ToolCall>,
     /// What each call gave; `None` while there is nothing.
     pub results: Vec<Option<String>>,
+    /// Files that go out with the answer, each with the place of its call, in the order of the calls.
+    pub files: Vec<(usize, ReplyFile)>,
 }
 
 /// The content of one history row.
@@ -68,6 +71,13 @@ pub enum Part {
         id: String,
         /// What the model was told.
         text: String,
+    },
+    /// A file that a call gave to go out with the answer.
+    Sent {
+        /// The call.
+        id: String,
+        /// The file.
+        file: ReplyFile,
     },
     /// What the turn cost; it stands in the row of its last answer.
     Cost(Cost),
@@ -157,6 +167,14 @@ impl Content {
                 });
             }
         }
+        for (at, file) in &step.files {
+            if let Some(call) = step.calls.get(*at) {
+                content.parts.push(Part::Sent {
+                    id: call.id.clone(),
+                    file: file.clone(),
+                });
+            }
+        }
         content
     }
 
@@ -185,10 +203,18 @@ impl Content {
                 _ => None,
             })
         };
+        let files = self.parts.iter().filter_map(|part| match part {
+            Part::Sent { id, file } => {
+                let at = calls.iter().position(|call| call.id == *id)?;
+                Some((at, file.clone()))
+            }
+            _ => None,
+        });
         Step {
             text: self.text(),
             reasoning: self.reasoning(),
             results: calls.iter().map(result).collect(),
+            files: files.collect(),
             calls,
         }
     }
@@ -237,6 +263,8 @@ impl Content {
 
 #[cfg(test)]
 mod tests {
+    use weirgate_sdk::MediaKind;
+
     use super::*;
 
     #[test]
@@ -258,11 +286,22 @@ mod tests {
             name: "f".into(),
             arguments: r#"{"x":1}"#.into(),
         };
+        let file = ReplyFile {
+            id: "f".into(),
+            name: "cat.png".into(),
+            mime: "image/png".into(),
+            size: 5,
+            kind: MediaKind::Image,
+            reference: "r".into(),
+            words: "(no cat)".into(),
+            joined: false,
+        };
         let step = Step {
             text: String::new(),
             reasoning: Some("why".into()),
             calls: vec![call("a"), call("b")],
             results: vec![None, Some("two".into())],
+            files: vec![(1, file)],
         };
         let stored = Content::step(&step).encode();
         assert_eq!(

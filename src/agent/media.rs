@@ -6,12 +6,16 @@
 use std::{collections::HashMap, sync::Arc};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use bytes::Bytes;
+use futures_util::stream;
 use tokio::sync::OwnedSemaphorePermit;
-use weirgate_sdk::{Adapter, Attachment, AttachmentKind, Segment, answer::Format};
+use weirgate_sdk::{
+    Adapter, Attachment, AttachmentKind, Download, MediaLimits, Segment, answer::Format,
+};
 
 use super::{
     Agent,
-    ending::marked,
+    ending::{Ending, marked},
     history::Part,
     model::{Message, Picture},
     running::RunningTurn,
@@ -85,29 +89,26 @@ impl Agent {
         let most_parts = input.rules.composer.output().long_as_file;
         let is_long = most_parts > 0 && body.parts.len() > most_parts.max(1);
         let adapter = self.deliverer.adapter(&turn.conversation);
-        let most = adapter.and_then(|adapter| adapter.capabilities(&turn.conversation).files);
-        let (Some(store), Some(most)) = (&self.media, most) else {
+        let limits = adapter.map(|adapter| adapter.capabilities(&turn.conversation).media);
+        let (Some(store), Some(limits)) = (&self.media, limits) else {
             return body;
         };
-        let fits = u64::try_from(body.text.len()).is_ok_and(|size| size <= most);
-        if !is_long || !fits || body.private || !body.buttons.is_empty() {
+        let size = u64::try_from(body.text.len()).unwrap_or(u64::MAX);
+        let alone = body.media.is_empty() && body.buttons.is_empty() && !body.private;
+        if !is_long || !alone || size > limits.file {
             return body;
         }
         let name = match body.format {
             Format::Markdown => "answer.md",
             Format::Plain | Format::Html => "answer.txt",
         };
-        let kept = store.put(input.conversation, name, body.text.as_bytes());
-        match kept.await {
-            Ok(row) => {
+        let whole = Bytes::copy_from_slice(body.text.as_bytes());
+        let whole = Download::of(Some(size), stream::iter([Ok(whole)]));
+        let place = (input.conversation, &*turn.conversation);
+        match store.put(place, name, whole, limits.file).await {
+            Ok(file) => {
                 self.traces
                     .note(input.turn, Reason::SentAsFile, self.clock.now());
-                let file = ReplyFile {
-                    id: row.id,
-                    name: name.to_owned(),
-                    mime: row.mime,
-                    size: row.size,
-                };
                 ReplyBody {
                     file: Some(file),
                     ..body
@@ -119,6 +120,41 @@ impl Agent {
                 body
             }
         }
+    }
+
+    /// The files of an answer, in groups that are one message each, and its text: with words for those for which the
+    /// platform leaves no message.
+    pub(super) fn albums(
+        &self,
+        input: &Input,
+        turn: &Turn,
+        ending: &Ending,
+        mut text: String,
+    ) -> (String, Vec<ReplyFile>) {
+        let Some(adapter) = self.deliverer.adapter(&turn.conversation) else {
+            return (text, Vec::new());
+        };
+        let limits = adapter.capabilities(&turn.conversation).media;
+        let mut files = joined(ending.files.clone(), limits);
+        let context = turn.body().reply_context.as_ref();
+        let uses = context.and_then(|context| context.uses_left);
+        let most = uses.and_then(|uses| usize::try_from(uses).ok());
+        // One is for the words, of which there are some at the latest when a file is left out.
+        let most = most.map_or(usize::MAX, |most| most.saturating_sub(1));
+        let mut groups = 0;
+        let kept = files
+            .iter()
+            .take_while(|file| {
+                groups += usize::from(!file.joined);
+                groups <= most
+            })
+            .count();
+        for left in files.drain(kept..) {
+            self.traces
+                .note(input.turn, Reason::FileAsText, self.clock.now());
+            text = marked(text, &left.words);
+        }
+        (text, files)
     }
 
     /// Fetches the files of a turn, unless it is stopped meanwhile.
@@ -271,6 +307,24 @@ impl Agent {
     }
 }
 
+/// Marks which files are one message with the one before.
+fn joined(mut files: Vec<ReplyFile>, limits: MediaLimits) -> Vec<ReplyFile> {
+    let (mut count, mut bytes) = (0, 0_u64);
+    for file in &mut files {
+        bytes = bytes.saturating_add(file.size);
+        file.joined = file.kind.joins(&file.mime)
+            && (1..limits.album).contains(&count)
+            && bytes <= limits.album_bytes;
+        if !file.joined {
+            count = usize::from(file.kind.joins(&file.mime));
+            bytes = file.size;
+        } else {
+            count += 1;
+        }
+    }
+    files
+}
+
 impl Media {
     fn keep(&mut self, row: &MediaRow, sees: bool) {
         let picture = row.kind == AttachmentKind::Image && is_picture(&row.mime);
@@ -307,4 +361,46 @@ async fn words_of(
     Ok(format!(
         "{described}\n{fenced}{cut}[end of the file {name}]\n"
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use weirgate_sdk::MediaKind;
+
+    use super::*;
+
+    fn file(kind: MediaKind, mime: &str, size: u64) -> ReplyFile {
+        ReplyFile {
+            id: String::new(),
+            name: String::new(),
+            mime: mime.to_owned(),
+            size,
+            kind,
+            reference: String::new(),
+            words: String::new(),
+            joined: false,
+        }
+    }
+
+    #[test]
+    fn pictures_that_stand_still_are_one_message_as_far_as_they_fit() {
+        let limits = MediaLimits {
+            album: 3,
+            album_bytes: 10,
+            ..MediaLimits::NONE
+        };
+        let image = |size| file(MediaKind::Image, "image/png", size);
+        let moving = file(MediaKind::Image, "image/gif", 1);
+        let saved = file(MediaKind::File, "image/png", 1);
+        let groups = |files: Vec<ReplyFile>| -> Vec<bool> {
+            let files = joined(files, limits);
+            files.iter().map(|file| file.joined).collect()
+        };
+        let four = vec![image(1), image(1), image(1), image(1)];
+        assert_eq!(groups(four), [false, true, true, false]);
+        let large = vec![image(6), image(5), image(5)];
+        assert_eq!(groups(large), [false, false, true]);
+        let mixed = vec![image(1), moving, image(1), saved, image(1), image(1)];
+        assert_eq!(groups(mixed), [false, false, false, false, false, true]);
+    }
 }

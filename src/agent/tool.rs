@@ -14,6 +14,7 @@ pub mod program;
 pub mod registry;
 pub mod schema;
 pub mod search;
+pub mod sending;
 pub mod usage;
 pub mod weather;
 
@@ -95,6 +96,8 @@ pub struct Call<'a> {
     pub zone: &'a Zone,
     /// Now.
     pub now: Timestamp,
+    /// How it gives files that go out with the answer, where files can be kept.
+    pub sending: Option<&'a sending::Sending<'a>>,
 }
 
 impl Call<'_> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use weirgate_sdk::{
-    ConversationKey, ThreadId, ThreadSummary, Transcript, TranscriptEntry,
+    ConversationKey, SentFile, ThreadId, ThreadSummary, Transcript, TranscriptEntry,
     answer::{Block, Format},
 };
 
@@ -12,7 +12,7 @@ use crate::{
     inbound::body,
     outbound::{blocks::blocks, markdown},
     security::redact::Redactor,
-    store::{ReplyBody, Shown, ShownThread, Store},
+    store::{ReplyBody, ReplyFile, Shown, ShownThread, Store},
     trace::turn_id,
 };
 
@@ -92,13 +92,14 @@ fn entry(row: Shown, redactor: &Redactor) -> TranscriptEntry {
     };
     // What nobody can read is nothing that somebody could still wait for.
     let pending = row.pending && parts.is_some();
-    let (message, answers, blocks) = parts.unwrap_or_else(|| unreadable(&row));
+    let (message, answers, blocks, files) = parts.unwrap_or_else(|| unreadable(&row));
     TranscriptEntry {
         id: row.id,
         message,
         turn: row.turn.map(|turn| Arc::from(turn_id(turn))),
         answers,
         blocks,
+        files,
         at: row.at,
         pending,
     }
@@ -108,18 +109,27 @@ type Parts = (
     Option<weirgate_sdk::MessageId>,
     Vec<weirgate_sdk::MessageId>,
     Vec<Block>,
+    Vec<SentFile>,
 );
 
 fn question(row: &Shown) -> Option<Parts> {
     let body = body::decode(&row.body)?;
     let blocks = markdown::parse(&body::text_for_model(&body), Format::Plain);
-    Some((Some(body.message.as_str().into()), Vec::new(), blocks))
+    let message = body.message.as_str().into();
+    Some((Some(message), Vec::new(), blocks, Vec::new()))
 }
 
 fn answer(row: &Shown, redactor: &Redactor) -> Option<Parts> {
     let body: ReplyBody = serde_json::from_str(&row.body).ok()?;
     let answers = body.answers.iter().map(|id| id.as_str().into()).collect();
-    Some((None, answers, blocks(&body.text, body.format, redactor)))
+    let sent = body.file.iter().chain(&body.media).map(sent_file);
+    let files = sent.collect();
+    Some((
+        None,
+        answers,
+        blocks(&body.text, body.format, redactor),
+        files,
+    ))
 }
 
 fn unreadable(row: &Shown) -> Parts {
@@ -131,7 +141,17 @@ fn unreadable(row: &Shown) -> Parts {
     // The message's own id is in the body; this one only has to be nobody else's.
     let message = (!row.answer).then(|| format!("unreadable-{}", row.id).as_str().into());
     let blocks = markdown::parse(UNREADABLE, Format::Plain);
-    (message, Vec::new(), blocks)
+    (message, Vec::new(), blocks, Vec::new())
+}
+
+fn sent_file(file: &ReplyFile) -> SentFile {
+    SentFile {
+        kind: file.kind,
+        reference: file.reference.clone(),
+        name: file.name.clone(),
+        mime: file.mime.clone(),
+        size: file.size,
+    }
 }
 
 #[cfg(test)]

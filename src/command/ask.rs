@@ -52,6 +52,7 @@ pub async fn tool(
         conversation: call.conversation,
         zone: &rules.settings.zone,
         now: desk.now(),
+        sending: None,
     });
     match tokio::time::timeout(rules.settings.tool_calling.timeout, run).await {
         Ok(Ok(given)) => Asked::Told(Done::text(given.text)),

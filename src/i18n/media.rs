@@ -1,6 +1,6 @@
 //! What is said of files that could not be had, in every language of the gateway.
 
-use weirgate_sdk::AttachmentKind;
+use weirgate_sdk::{AttachmentKind, MediaKind};
 
 use super::Language;
 
@@ -30,6 +30,13 @@ pub enum MediaNote {
         /// Its name, harmless; may be empty.
         what: String,
     },
+    /// It was to be sent, and the platform does not take it.
+    NotSent {
+        /// As what it was to be shown.
+        kind: MediaKind,
+        /// Its name, harmless.
+        what: String,
+    },
 }
 
 impl MediaNote {
@@ -49,6 +56,7 @@ impl MediaNote {
             Self::TooLarge { .. } => "too large to be read",
             Self::OtherType { .. } => "not what it claims to be",
             Self::Failed { .. } => "could not be fetched",
+            Self::NotSent { .. } => "could not be sent",
         };
         let open = described.strip_suffix(']').unwrap_or(described);
         format!("{open} ({why})]")
@@ -84,6 +92,16 @@ impl MediaNote {
                     named(kind, what)
                 )
             }
+            Self::NotSent { kind, what } => {
+                let kind = match kind {
+                    MediaKind::Image => "picture",
+                    MediaKind::Sticker => "sticker",
+                    MediaKind::Voice | MediaKind::Audio => "recording",
+                    MediaKind::Video => "video",
+                    MediaKind::File => "file",
+                };
+                format!("(The {kind} {what} could not be sent here.)")
+            }
         }
     }
 
@@ -110,6 +128,16 @@ impl MediaNote {
             }
             Self::Failed { kind, what } => {
                 format!("（{}获取失败，可重新发送再试。）", named(kind, what))
+            }
+            Self::NotSent { kind, what } => {
+                let kind = match kind {
+                    MediaKind::Image => "图片",
+                    MediaKind::Sticker => "表情",
+                    MediaKind::Voice | MediaKind::Audio => "语音",
+                    MediaKind::Video => "视频",
+                    MediaKind::File => "文件",
+                };
+                format!("（{kind} {what} 无法发送到这里。）")
             }
         }
     }

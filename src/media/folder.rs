@@ -31,7 +31,7 @@ const NAME_LENGTH: usize = 32;
 pub(super) const INCOMING_AGE: Duration = Duration::from_secs(2 * 3600);
 
 /// The folder.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Folder {
     path: PathBuf,
     /// A loss of power must not lose a file that was kept.

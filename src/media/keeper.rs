@@ -5,7 +5,7 @@
 
 use async_trait::async_trait;
 use tokio::time::timeout;
-use weirgate_sdk::{ConversationKey, Download, KeepError, Keeper, KeptFile};
+use weirgate_sdk::{ConversationKey, Download, KeepError, Keeper, KeptFile, OutgoingFile};
 
 use super::{Broken, Fault, MediaStore, folder::hex, source};
 use crate::telemetry::metrics;
@@ -47,6 +47,15 @@ impl Keeper for MediaStore {
             name: row.name,
             size: row.size,
         }))
+    }
+
+    async fn sent(
+        &self,
+        conversation: &ConversationKey,
+        reference: &str,
+    ) -> Result<Option<OutgoingFile>, KeepError> {
+        let found = self.given_out(conversation, reference).await;
+        found.map_err(|fault| KeepError::Away(fault.to_string()))
     }
 }
 

@@ -19,7 +19,7 @@ use super::{
 use crate::{
     i18n::{Language, Text},
     security::redact::Redactor,
-    store::{Part, ReplyBody},
+    store::{Part, ReplyBody, ReplyFile},
 };
 
 /// Whom a reply answers.
@@ -46,6 +46,8 @@ pub struct Draft {
     pub filtered: bool,
     /// The language in which it is said that something is left out.
     pub language: Language,
+    /// Files that follow it.
+    pub media: Vec<ReplyFile>,
 }
 
 /// What is cut, and how.
@@ -132,7 +134,7 @@ impl Composer {
         )
     }
 
-    /// Composes the body of an outbox row. `None` if nothing visible is left. Where the platform counts what answers a
+    /// Composes the body of an outbox row. `None` if nothing is left to be seen. Where the platform counts what answers a
     /// message, it has at most so many parts; what is then left out is told in the last one, see [`is_cut`]. `random`
     /// gives numbers from 0 to 1.
     pub fn compose(
@@ -154,15 +156,18 @@ impl Composer {
             .reply_context
             .as_ref()
             .and_then(|context| context.uses_left);
+        let most = most.and_then(|uses| usize::try_from(uses).ok());
+        // Without a file the words have them all.
+        let of_media = draft.media.iter().filter(|file| !file.joined).count();
         let cut = Cut {
             text: &text,
             format,
             strategy,
-            most: most.and_then(|uses| usize::try_from(uses).ok()),
+            most: most.map(|most| most.saturating_sub(of_media).max(1)),
             language: draft.language,
         };
         let (pieces, paced) = self.cut(&cut, adapter, key);
-        if pieces.is_empty() {
+        if pieces.is_empty() && draft.media.is_empty() {
             return None;
         }
         let pauses = if paced {
@@ -181,6 +186,7 @@ impl Composer {
             private: to.private,
             pauses,
             file: None,
+            media: draft.media,
             buttons: Vec::new(),
         })
     }
@@ -286,8 +292,8 @@ fn parts(text: &str, pieces: Vec<Piece>) -> Vec<Part> {
     pieces.into_iter().map(part).collect()
 }
 
-/// The parts of a stored reply as texts. A body whose parts do not fit its text (it was damaged) is
-/// sent as its whole text.
+/// The parts of a stored reply as texts; none if it has files alone. A body whose parts do not fit its text (it was
+/// damaged) is sent as its whole text.
 #[must_use]
 pub fn part_texts(body: &ReplyBody) -> Vec<String> {
     let texts: Option<Vec<String>> = body
@@ -300,6 +306,7 @@ pub fn part_texts(body: &ReplyBody) -> Vec<String> {
         .collect();
     match texts {
         Some(texts) if !texts.is_empty() => texts,
+        _ if body.text.trim().is_empty() && !body.media.is_empty() => Vec::new(),
         _ => vec![body.text.clone()],
     }
 }

@@ -6,6 +6,7 @@
 mod attempt;
 mod ends;
 mod operate;
+mod parts;
 mod receipt;
 mod recover;
 
@@ -17,15 +18,14 @@ use parking_lot::Mutex;
 use tokio::runtime::Handle;
 use tokio_util::task::TaskTracker;
 use weirgate_sdk::{
-    AccountName, Adapter, Capabilities, ConversationKey, OutgoingFile, Platform, ReplyTarget, Stop,
-    UserKey, answer::Format,
+    AccountName, Adapter, Capabilities, ConversationKey, Platform, ReplyTarget, Stop, UserKey,
+    answer::Format,
 };
 
 use receipt::OpenReceipts;
 
 use super::{
     blocks::blocks,
-    compose::{part_texts, pause_before},
     config::Output,
     governor::{Governor, Wait},
     outbox::{Outbox, Reply},
@@ -297,76 +297,6 @@ impl Shared {
         Queue::Outbound.dropped(reason, 1);
         self.settle(reply.id, reply.part, failed(reason)).await;
         self.unanswered(&reply);
-    }
-
-    async fn deliver(self: &Arc<Self>, reply: &mut Reply) -> End {
-        let texts = part_texts(&reply.body);
-        // Behind the second part it was refused already.
-        let mut file = self.file_of(reply).filter(|_| reply.part <= 1);
-        let mut frozen: Tick = 0;
-        let mut doubtful = reply.doubtful;
-        for (index, text) in texts
-            .iter()
-            .enumerate()
-            .skip(usize::try_from(reply.part).unwrap_or(0))
-        {
-            let pause = self
-                .clock
-                .tick()
-                .saturating_add(micros(pause_before(&reply.body, index)));
-            if index > 0 && !self.sleep_until(pause).await {
-                return End::Stopped;
-            }
-            // Looked up for each part: a reload may have put another one in its place.
-            let Some(adapter) = self.adapter(&reply.key) else {
-                tracing::warn!(reply = reply.id, conversation = %reply.key.encode(),
-                    "no account is configured for this conversation; the reply is given up");
-                self.note(reply.turn, reply.id, Reason::SendGone);
-                let part = u32::try_from(index).unwrap_or(u32::MAX);
-                self.settle(reply.id, part, failed(Reason::SendGone)).await;
-                return End::Settled;
-            };
-            let all = if file.is_some() { 2 } else { texts.len() };
-            let mut part = attempt::Part {
-                adapter,
-                reply,
-                text,
-                file: file.take_if(|_| index == 1),
-                index: u32::try_from(index).unwrap_or(u32::MAX),
-                count: u32::try_from(all).unwrap_or(u32::MAX),
-            };
-            let mut outcome = self.send_part(&mut part, &mut frozen, doubtful).await;
-            if let attempt::Outcome::FileRefused = outcome {
-                self.note(reply.turn, reply.id, Reason::FileAsText);
-                part.file = None;
-                part.count = u32::try_from(texts.len()).unwrap_or(u32::MAX);
-                outcome = self.send_part(&mut part, &mut frozen, doubtful).await;
-            }
-            let is_whole = part.file.is_some();
-            match outcome {
-                attempt::Outcome::Delivered | attempt::Outcome::Doubtful if is_whole => {
-                    return End::Settled;
-                }
-                // A part without a file has none to refuse.
-                attempt::Outcome::Delivered | attempt::Outcome::FileRefused => {}
-                attempt::Outcome::Doubtful => doubtful = true,
-                attempt::Outcome::GivenUp => {
-                    self.unanswered(reply);
-                    return End::Settled;
-                }
-                attempt::Outcome::Stopped => return End::Stopped,
-            }
-            reply.intent_written = false;
-            reply.doubts = 0;
-        }
-        End::Settled
-    }
-
-    /// The file of a reply, if there is a store of files to take it from.
-    fn file_of(&self, reply: &Reply) -> Option<OutgoingFile> {
-        let file = reply.body.file.as_ref()?;
-        let media = self.media.as_ref()?;
-        Some(media.outgoing(file))
     }
 
     /// Waits for the account's pace. Time for which the platform froze the place is added to `frozen`;

@@ -245,6 +245,7 @@ mod tests {
             pauses: Vec::new(),
             buttons: Vec::new(),
             file: None,
+            media: Vec::new(),
             private: false,
         };
         Reply {

@@ -44,6 +44,7 @@ impl Post {
             format: Format::Plain,
             filtered: false,
             language,
+            media: Vec::new(),
         };
         let shown = adapter.capabilities(&key).transcript;
         let full = Some(Strategy::Full);

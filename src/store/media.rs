@@ -11,7 +11,8 @@ pub struct MediaRow {
     pub id: String,
     /// The conversation that it belongs to.
     pub conversation: i64,
-    /// A hash of where it came from; empty if it was not fetched.
+    /// A hash of where it came from, with [`SENT`] before it if the gateway sent it; empty if there is nothing to ask for
+    /// it by.
     pub source: String,
     /// What it is, by its content.
     pub kind: AttachmentKind,
@@ -26,6 +27,9 @@ pub struct MediaRow {
     /// When it goes.
     pub expires_at: Timestamp,
 }
+
+/// Before the hash of a file that the gateway sent.
+pub const SENT: &str = "o";
 
 /// A change of the rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +47,13 @@ pub enum MediaQuestion {
     Files(Vec<String>),
     /// The newest that came from there.
     Source(String),
+    /// The newest of a conversation, at most so many.
+    Newest {
+        /// The conversation's number.
+        conversation: i64,
+        /// The most rows.
+        limit: usize,
+    },
     /// Those that expire first, up to a time, at most so many.
     Expiring {
         /// The time.

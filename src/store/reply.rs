@@ -4,7 +4,7 @@
 //! its meaning. It never touches a database.
 
 use serde::{Deserialize, Serialize};
-use weirgate_sdk::{Button, ReplyContext, answer::Format};
+use weirgate_sdk::{Button, MediaKind, ReplyContext, answer::Format};
 
 /// The body of an answer, as versioned JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,6 +36,9 @@ pub struct ReplyBody {
     /// The whole answer as a file, which takes the place of all parts but the first.
     #[serde(rename = "m", default, skip_serializing_if = "Option::is_none")]
     pub file: Option<ReplyFile>,
+    /// Files that follow the words.
+    #[serde(rename = "x", default, skip_serializing_if = "Vec::is_empty")]
+    pub media: Vec<ReplyFile>,
     /// Only whom it answers is to see it, where that can be.
     #[serde(rename = "v", default, skip_serializing_if = "std::ops::Not::not")]
     pub private: bool,
@@ -56,6 +59,35 @@ pub struct ReplyFile {
     /// Its size in bytes.
     #[serde(rename = "s")]
     pub size: u64,
+    /// As what it is shown.
+    #[serde(rename = "k", default = "saved", skip_serializing_if = "is_saved")]
+    pub kind: MediaKind,
+    /// What its conversation can ask for it by; see [`weirgate_sdk::OutgoingFile::reference`].
+    #[serde(rename = "r", default, skip_serializing_if = "String::is_empty")]
+    pub reference: String,
+    /// What is said in its place where it cannot be sent.
+    #[serde(rename = "w", default, skip_serializing_if = "String::is_empty")]
+    pub words: String,
+    /// It is one message with the file before it.
+    #[serde(rename = "j", default, skip_serializing_if = "std::ops::Not::not")]
+    pub joined: bool,
+}
+
+fn saved() -> MediaKind {
+    MediaKind::File
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over so")]
+fn is_saved(kind: &MediaKind) -> bool {
+    *kind == MediaKind::File
+}
+
+impl ReplyBody {
+    /// The files in groups that are one message each.
+    #[must_use]
+    pub fn albums(&self) -> Vec<&[ReplyFile]> {
+        self.media.chunk_by(|_, next| next.joined).collect()
+    }
 }
 
 /// One part of an answer: a range of the text with the marks that close and reopen what it cuts.

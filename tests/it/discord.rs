@@ -113,7 +113,7 @@ impl Rig {
             reply: None,
             reply_context: None,
             buttons: Vec::new(),
-            file: None,
+            files: Vec::new(),
             private: false,
         }
     }

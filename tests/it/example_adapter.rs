@@ -21,7 +21,7 @@ use tokio::{
 };
 use weirgate_sdk::{
     AccountName, Adapter, AdapterError, Batch, Capabilities, ChatKind, Connection, ConversationKey,
-    DedupeKey, Event, InboundMessage, Ingress, Length, LengthUnit, Outgoing, Platform,
+    DedupeKey, Event, InboundMessage, Ingress, Length, LengthUnit, MediaLimits, Outgoing, Platform,
     PlatformRole, Rates, Receipt, Segment, SendError, Sender, SenderKind, Sent, Setup, Stop,
     Streaming, UserKey, Via,
     answer::{Block, Inline, Render, Rendered, plain_text},
@@ -145,7 +145,7 @@ impl Adapter for Board {
             transcript: false,
             buttons: None,
             pending: false,
-            files: None,
+            media: MediaLimits::NONE,
             rates: Rates::UNLIMITED,
         }
     }

@@ -29,6 +29,7 @@ mod reasons;
 mod reload;
 mod secrets;
 mod security;
+mod sending;
 mod several;
 mod simulation;
 mod soak;

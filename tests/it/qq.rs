@@ -175,7 +175,7 @@ fn outgoing(conversation: &str, text: &str, reply: Option<(&str, &str)>) -> Outg
         }),
         reply_context: None,
         buttons: Vec::new(),
-        file: None,
+        files: Vec::new(),
         private: false,
     }
 }

@@ -15,7 +15,7 @@ use std::{
 use weirgate::reason::Reason;
 
 /// Each code with a file of tests that names it.
-const SEEN: [(&str, &str); 84] = [
+const SEEN: [(&str, &str); 85] = [
     ("duplicate", "tests/it/reasons/events.rs"),
     ("own_message", "tests/it/reasons/events.rs"),
     ("other_bot", "tests/it/simulation/changes.rs"),
@@ -93,6 +93,7 @@ const SEEN: [(&str, &str); 84] = [
     ("formatted_plain", "src/outbound/deliver/tests/errors.rs"),
     ("sent_as_file", "tests/it/telegram/files.rs"),
     ("file_as_text", "tests/it/telegram/files.rs"),
+    ("file_plainer", "tests/it/sending.rs"),
     ("split_for_limit", "tests/it/reasons/turns.rs"),
     ("reply_budget", "tests/it/qq/official_whole.rs"),
     ("stream_shed", "tests/it/reasons/turns.rs"),

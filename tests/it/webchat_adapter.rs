@@ -113,7 +113,7 @@ fn outgoing(
         reply: None,
         reply_context: None,
         buttons: Vec::new(),
-        file: None,
+        files: Vec::new(),
         private: false,
     }
 }
@@ -136,6 +136,7 @@ fn past(id: i64, message: Option<&str>, text: &str, pending: bool) -> Transcript
         turn: None,
         answers: vec![],
         blocks: paragraphs(&[text]),
+        files: Vec::new(),
         at: 1,
         pending,
     }

@@ -154,7 +154,7 @@ impl Api {
         self.call(call, None, limit).await.map(|_| ())
     }
 
-    /// Hands a form with a file over, which goes out as it is read, and waits at most `limit` for the answer.
+    /// Hands a form with files over, which go out as they are read, and waits at most `limit` for the answer.
     ///
     /// # Errors
     /// As [`Api::post`].
@@ -162,10 +162,10 @@ impl Api {
         &self,
         call: Call<'_>,
         form: Whole,
-        content: Box<dyn Content>,
+        contents: Vec<Box<dyn Content>>,
         limit: Duration,
     ) -> Result<Value, CallError> {
-        self.call(call, Some(Said::Form(form, content)), limit)
+        self.call(call, Some(Said::Form(form, contents)), limit)
             .await
     }
 
@@ -223,10 +223,10 @@ impl Api {
                 let json = HeaderValue::from_static("application/json");
                 request.header(CONTENT_TYPE, json).body(body)
             }
-            Some(Said::Form(form, content)) => request
+            Some(Said::Form(form, contents)) => request
                 .header(CONTENT_TYPE, form.content_type.as_str())
                 .header(CONTENT_LENGTH, form.length)
-                .body(Body::wrap_stream(form.stream(content))),
+                .body(Body::wrap_stream(form.stream(contents))),
             None => request,
         };
         let response = request.send().await?;
@@ -248,7 +248,7 @@ impl Api {
 /// What a call carries.
 enum Said {
     Json(Vec<u8>),
-    Form(Whole, Box<dyn Content>),
+    Form(Whole, Vec<Box<dyn Content>>),
 }
 
 /// What an answer says.

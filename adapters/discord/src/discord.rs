@@ -237,7 +237,7 @@ impl Adapter for Discord {
             transcript: false,
             buttons: None,
             pending: true,
-            files: Some(upload::LARGEST),
+            media: upload::LIMITS,
             rates: settings.rates,
         }
     }

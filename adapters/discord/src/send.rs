@@ -33,12 +33,18 @@ use crate::{
 pub async fn send(shared: &Shared, outgoing: &Outgoing) -> Result<Sent, SendError> {
     let channel = channel(&outgoing.conversation)?;
     shared.api()?;
-    if let Some(file) = &outgoing.file {
+    if !outgoing.files.is_empty() {
         if outgoing.private {
             return Err(SendError::Rejected("a file is seen by everybody".into()));
         }
         let key = key(&shared.secret, outgoing);
-        return upload::send(shared, channel, &key, file).await;
+        let known = (&*key, answered(shared, outgoing));
+        let sent = upload::send(shared, channel, known, &outgoing.files).await?;
+        if outgoing.part == 0 {
+            // What showed that there would be an answer is no beginning of this one.
+            leftover::end(shared, &outgoing.answers);
+        }
+        return Ok(sent);
     }
     if outgoing.rendered.text.trim().is_empty() {
         return Err(SendError::Rejected("empty text".into()));
@@ -129,7 +135,12 @@ pub fn shown_as_reply(shared: &Shared, message: &MessageId) -> Option<Snowflake>
 
 /// The message that shows a text.
 fn message(text: &str, key: &str, channel: Snowflake, answers: Option<Snowflake>) -> CreateMessage {
-    let message = bare(key).content(text);
+    with_reply(key, channel, answers).content(text)
+}
+
+/// A message without a text, as a reply if it is one.
+pub fn with_reply(key: &str, channel: Snowflake, answers: Option<Snowflake>) -> CreateMessage {
+    let message = bare(key);
     let Some(answers) = answers else {
         return message;
     };
@@ -141,7 +152,7 @@ fn message(text: &str, key: &str, channel: Snowflake, answers: Option<Snowflake>
 }
 
 /// A message without a text that mentions nobody.
-pub fn bare(key: &str) -> CreateMessage {
+fn bare(key: &str) -> CreateMessage {
     let nobody = CreateAllowedMentions::new().replied_user(false);
     CreateMessage::new()
         .allowed_mentions(nobody)

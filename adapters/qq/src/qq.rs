@@ -321,7 +321,7 @@ impl Adapter for Qq {
         self.shared.account.clone()
     }
 
-    fn capabilities(&self, _conversation: &ConversationKey) -> Capabilities {
+    fn capabilities(&self, conversation: &ConversationKey) -> Capabilities {
         let settings = &self.shared.settings;
         Capabilities {
             max_length: Length {
@@ -334,7 +334,7 @@ impl Adapter for Qq {
             transcript: false,
             buttons: None,
             pending: false,
-            files: Some(upload::LARGEST),
+            media: upload::limits(conversation),
             rates: settings.rates,
         }
     }
@@ -411,10 +411,9 @@ impl Adapter for Qq {
 
     async fn send(&self, outgoing: Outgoing) -> Result<Sent, SendError> {
         let shared = &self.shared;
-        if let Some(file) = &outgoing.file {
-            return upload::send(shared, &outgoing.conversation, file).await;
-        }
-        let result = if self.format.fits(&outgoing.rendered) {
+        let result = if !outgoing.files.is_empty() {
+            upload::send(shared, &outgoing).await
+        } else if self.format.fits(&outgoing.rendered) {
             let call = send::call(&outgoing, shared.settings.reply)?;
             shared.deliver(&call).await
         } else {

@@ -11,6 +11,7 @@ use crate::{
     answer::Block,
     error::SendError,
     id::{ConversationKey, MessageId, ThreadId},
+    media::SentFile,
     message::{ReplyContext, Timestamp},
 };
 
@@ -81,6 +82,8 @@ pub struct TranscriptEntry {
     pub answers: Vec<MessageId>,
     /// The text as blocks: a person's own words (one plain paragraph), or the answer.
     pub blocks: Vec<Block>,
+    /// The files that belong to an answer.
+    pub files: Vec<SentFile>,
     /// When it was received or made.
     pub at: Timestamp,
     /// Whether a person's message still waits for its end.

@@ -53,10 +53,11 @@ pub struct Outgoing {
     pub rendered: Rendered,
     /// Show it as a reply to this; set on the first part only.
     pub reply: Option<ReplyTarget>,
-    /// The file that this part is, in the place of a text, which is empty then. Only where the capabilities say that
-    /// files can be sent, and never larger than they say. A refusal ([`SendError::Rejected`] and the like) makes the
-    /// gateway send words in its place.
-    pub file: Option<OutgoingFile>,
+    /// The files that this part is, in the place of a text, which is empty then: one, or an album of pictures that are
+    /// one message. Only of kinds that the capabilities have, and never larger or more than they say. A refusal
+    /// ([`SendError::Rejected`] and the like) says that none of them was sent; the gateway then tries them as files to be
+    /// saved ([`crate::MediaKind::File`]), and at last sends words in their place.
+    pub files: Vec<OutgoingFile>,
     /// What answering the message needs.
     pub reply_context: Option<ReplyContext>,
     /// Buttons under it, within the capabilities' limits; on the last part only.

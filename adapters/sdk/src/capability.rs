@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use crate::{button::ButtonLimits, settings::Fields};
+use crate::{button::ButtonLimits, media::MediaKind, settings::Fields};
 
 /// The unit in which a platform counts length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,6 +106,68 @@ impl Rates {
     };
 }
 
+/// The files that a platform takes, each limit in bytes; 0 where it takes none of the kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct MediaLimits {
+    /// Files of any content, to be saved.
+    pub file: u64,
+    /// Pictures that are shown.
+    pub image: u64,
+    /// Pictures that are shown small, as a word among words.
+    pub sticker: u64,
+    /// Recordings that are heard as somebody's voice.
+    pub voice: u64,
+    /// Music and other sound.
+    pub audio: u64,
+    /// Videos that are played.
+    pub video: u64,
+    /// The most pictures that one message shows ([`MediaKind::joins`]); with 0 and 1 each is a message of its own.
+    pub album: usize,
+    /// The most bytes of those together.
+    pub album_bytes: u64,
+}
+
+impl MediaLimits {
+    /// No files at all.
+    pub const NONE: Self = Self {
+        file: 0,
+        image: 0,
+        sticker: 0,
+        voice: 0,
+        audio: 0,
+        video: 0,
+        album: 0,
+        album_bytes: 0,
+    };
+
+    /// The largest of one kind, in bytes.
+    #[must_use]
+    pub fn of(&self, kind: MediaKind) -> u64 {
+        match kind {
+            MediaKind::File => self.file,
+            MediaKind::Image => self.image,
+            MediaKind::Sticker => self.sticker,
+            MediaKind::Voice => self.voice,
+            MediaKind::Audio => self.audio,
+            MediaKind::Video => self.video,
+        }
+    }
+
+    /// As what a file of this kind and size goes out: as what it is, as something near to that, or as a file to be saved.
+    /// `None` if it does not go out at all.
+    #[must_use]
+    pub fn fit(&self, kind: MediaKind, size: u64) -> Option<MediaKind> {
+        let mut forms = std::iter::successors(Some(kind), |form| form.plainer());
+        forms.find(|form| self.of(*form) > 0 && size <= self.of(*form))
+    }
+
+    /// The most bytes of a file of this kind in any form; 0 if it has none.
+    #[must_use]
+    pub fn most(&self, kind: MediaKind) -> u64 {
+        self.of(kind).max(self.file)
+    }
+}
+
 /// What one conversation of an account can do.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Capabilities {
@@ -126,8 +188,31 @@ pub struct Capabilities {
     /// A message is shown as pending until its end, so that the adapter is told of those that end without an answer
     /// ([`crate::Adapter::ended`]).
     pub pending: bool,
-    /// The largest file that can be sent, in bytes; `None` if none can be.
-    pub files: Option<u64>,
+    /// The files that can be sent.
+    pub media: MediaLimits,
     /// Its rates.
     pub rates: Rates,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_goes_out_as_what_it_is_or_as_something_near_or_not() {
+        let limits = MediaLimits {
+            file: 100,
+            image: 10,
+            sticker: 5,
+            ..MediaLimits::NONE
+        };
+        let fit = |kind, size| limits.fit(kind, size);
+        assert_eq!(fit(MediaKind::Sticker, 5), Some(MediaKind::Sticker));
+        assert_eq!(fit(MediaKind::Sticker, 6), Some(MediaKind::Image));
+        assert_eq!(fit(MediaKind::Sticker, 11), Some(MediaKind::File));
+        assert_eq!(fit(MediaKind::Voice, 1), Some(MediaKind::File));
+        assert_eq!(fit(MediaKind::Video, 101), None);
+        assert_eq!(MediaLimits::NONE.fit(MediaKind::Image, 1), None);
+        assert_eq!(limits.most(MediaKind::Image), 100);
+    }
 }

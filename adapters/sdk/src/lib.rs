@@ -39,7 +39,7 @@ pub use adapter::{
     Adapter, ChatModels, Menu, MenuCommand, MenuLanguage, Outgoing, ReplyTarget, Sent, Setup, Whom,
 };
 pub use button::{Button, ButtonLimits, ButtonStyle, Buttons};
-pub use capability::{Capabilities, Length, LengthUnit, Rates, Streaming};
+pub use capability::{Capabilities, Length, LengthUnit, MediaLimits, Rates, Streaming};
 pub use check::Finding;
 pub use error::{AdapterError, Freeze, SendError};
 pub use event::{Batch, Cursor, Event};
@@ -49,7 +49,8 @@ pub use id::{
 };
 pub use ingress::{Connection, Ingress, NotAccepted, Outcome, Receipt, ReceiptSlot};
 pub use media::{
-    Content, Download, DownloadError, Downloads, KeepError, Keeper, KeptFile, OutgoingFile, Source,
+    Content, Download, DownloadError, Downloads, KeepError, Keeper, KeptFile, MediaKind,
+    OutgoingFile, SentFile, Source,
 };
 pub use message::{
     Attachment, AttachmentKind, ChatKind, InboundMessage, PlatformRole, Replied, ReplyContext,

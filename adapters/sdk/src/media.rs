@@ -11,8 +11,10 @@ use std::{fmt, future::poll_fn, pin::Pin, sync::Arc};
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures_util::Stream;
+use serde::{Deserialize, Serialize};
 
 use crate::{
+    error::SendError,
     id::ConversationKey,
     message::{Attachment, AttachmentKind},
 };
@@ -141,11 +143,94 @@ pub trait Keeper: Send + Sync {
         conversation: &ConversationKey,
         reference: &str,
     ) -> Result<Option<KeptFile>, KeepError>;
+
+    /// The file that was sent into a conversation under this reference ([`OutgoingFile::reference`]); `None` if there is
+    /// none, or none any more. What people handed in is never given out again.
+    ///
+    /// # Errors
+    /// [`KeepError::Away`].
+    async fn sent(
+        &self,
+        _conversation: &ConversationKey,
+        _reference: &str,
+    ) -> Result<Option<OutgoingFile>, KeepError> {
+        Ok(None)
+    }
+}
+
+/// As what a file is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MediaKind {
+    /// A picture.
+    Image,
+    /// A picture as a word among words.
+    Sticker,
+    /// A recording as somebody's voice.
+    Voice,
+    /// Music and other sound.
+    Audio,
+    /// A video.
+    Video,
+    /// A file to be saved, whatever is in it.
+    File,
+}
+
+impl MediaKind {
+    /// As what a file goes out of which nothing but its content is known.
+    #[must_use]
+    pub fn of_content(kind: AttachmentKind, mime: &str) -> Self {
+        match kind {
+            AttachmentKind::Image => Self::Image,
+            // What recorders of voices write.
+            AttachmentKind::Audio if matches!(mime, "audio/ogg" | "audio/opus" | "audio/amr") => {
+                Self::Voice
+            }
+            AttachmentKind::Audio => Self::Audio,
+            AttachmentKind::Video => Self::Video,
+            AttachmentKind::File => Self::File,
+        }
+    }
+
+    /// What it may be instead, where it cannot be this: something near to it, at last a file to be saved.
+    #[must_use]
+    pub fn plainer(self) -> Option<Self> {
+        match self {
+            Self::Sticker => Some(Self::Image),
+            Self::Voice => Some(Self::Audio),
+            Self::Image | Self::Audio | Self::Video => Some(Self::File),
+            Self::File => None,
+        }
+    }
+
+    /// Whether several of them may be one message: pictures that stand still.
+    #[must_use]
+    pub fn joins(self, mime: &str) -> bool {
+        self == Self::Image && mime != "image/gif"
+    }
+
+    /// Its name in protocols.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Image => "image",
+            Self::Sticker => "sticker",
+            Self::Voice => "voice",
+            Self::Audio => "audio",
+            Self::Video => "video",
+            Self::File => "file",
+        }
+    }
 }
 
 /// A file on its way out.
 #[derive(Clone)]
 pub struct OutgoingFile {
+    /// As what it is shown.
+    pub kind: MediaKind,
+    /// What the [`Keeper`] gives it out by, to an adapter that serves files itself; worth nothing in another
+    /// conversation.
+    pub reference: String,
     /// What it is called: one line without `/`, never empty.
     pub name: String,
     /// Its media type.
@@ -159,10 +244,51 @@ pub struct OutgoingFile {
 impl fmt::Debug for OutgoingFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OutgoingFile")
+            .field("kind", &self.kind)
             .field("mime", &self.mime)
             .field("size", &self.size)
             .finish_non_exhaustive()
     }
+}
+
+/// A file of a past answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SentFile {
+    /// As what it is shown.
+    pub kind: MediaKind,
+    /// See [`OutgoingFile::reference`].
+    pub reference: String,
+    /// What it is called.
+    pub name: String,
+    /// Its media type.
+    pub mime: String,
+    /// Its size in bytes.
+    pub size: u64,
+}
+
+impl From<&OutgoingFile> for SentFile {
+    fn from(file: &OutgoingFile) -> Self {
+        Self {
+            kind: file.kind,
+            reference: file.reference.clone(),
+            name: file.name.clone(),
+            mime: file.mime.clone(),
+            size: file.size,
+        }
+    }
+}
+
+/// Begins to read files, all of them before the first byte of any is sent.
+///
+/// # Errors
+/// [`SendError::Rejected`] if one of them is gone.
+pub async fn open_all(files: &[OutgoingFile]) -> Result<Vec<Box<dyn Content>>, SendError> {
+    let mut contents = Vec::with_capacity(files.len());
+    for file in files {
+        let opened = file.source.open().await;
+        contents.push(opened.map_err(|error| SendError::Rejected(error.to_string()))?);
+    }
+    Ok(contents)
 }
 
 /// A file that can be read.

@@ -116,7 +116,7 @@ impl Api {
         within(limit, self.exchange(&method_name(P::NAME), body)).await
     }
 
-    /// Makes a call with a file in it, which goes out as it is read, and waits at most `limit` for the answer.
+    /// Makes a call with files in it, which go out as they are read, and waits at most `limit` for the answer.
     ///
     /// # Errors
     /// As [`Api::call`].
@@ -124,7 +124,7 @@ impl Api {
         &self,
         method: &str,
         form: Whole,
-        content: Box<dyn Content>,
+        contents: Vec<Box<dyn Content>>,
         limit: Duration,
     ) -> Result<Value, CallError> {
         let _place = self.places.enter().await?;
@@ -132,7 +132,7 @@ impl Api {
         let request = request
             .header(CONTENT_TYPE, form.content_type.as_str())
             .header(CONTENT_LENGTH, form.length)
-            .body(Body::wrap_stream(form.stream(content)));
+            .body(Body::wrap_stream(form.stream(contents)));
         within(limit, self.answer(request)).await
     }
 

@@ -34,8 +34,10 @@ pub async fn send(shared: &Shared, outgoing: &Outgoing) -> Result<Sent, SendErro
         return Ok(sent);
     }
     shared.floods.ask(place.chat, Instant::now())?;
-    if let Some(file) = &outgoing.file {
-        return upload::send(shared, place, file).await;
+    if !outgoing.files.is_empty() {
+        let sent = upload::send(shared, place, outgoing).await?;
+        stream::withdraw(shared, place, outgoing).await;
+        return Ok(sent);
     }
     if let Some(sent) = stream::complete(shared, place, outgoing).await? {
         return Ok(sent);

@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use serde_json::Value;
 use teloxide_core::{
-    payloads::{EditMessageText, EditMessageTextSetters},
+    payloads::{DeleteMessage, EditMessageText, EditMessageTextSetters},
     types::{ChatId, InlineKeyboardMarkup, MessageId as WireMessageId},
 };
 use tokio::time::Instant;
@@ -264,6 +264,21 @@ pub async fn complete(
         message: Some(MessageId::from(message.to_string())),
     };
     Ok(done.then_some(sent))
+}
+
+/// Takes away what showed that there would be an answer, where the answer has no words that could take its place.
+pub async fn withdraw(shared: &Shared, place: Place, outgoing: &Outgoing) {
+    let turn = outgoing.turn.as_deref().filter(|_| outgoing.part == 0);
+    let Some((turn, message)) = turn.and_then(|turn| Some((turn, shared.live.find(turn, place)?)))
+    else {
+        return;
+    };
+    shared.live.forget(turn);
+    let Ok(api) = shared.api() else { return };
+    let call = DeleteMessage::new(ChatId(place.chat), WireMessageId(message));
+    if let Err(error) = api.call(&call, shared.settings.call_timeout).await {
+        tracing::debug!(account = %shared.account, chat = place.chat, message, %error, "an unfinished answer stays");
+    }
 }
 
 #[cfg(test)]

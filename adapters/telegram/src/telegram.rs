@@ -223,7 +223,7 @@ impl Adapter for Telegram {
             transcript: false,
             buttons: Some(buttons::LIMITS),
             pending: false,
-            files: Some(upload::LARGEST),
+            media: upload::LIMITS,
             rates,
         }
     }

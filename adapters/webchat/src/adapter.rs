@@ -21,6 +21,7 @@ use weirgate_sdk::{
 
 use crate::{
     PLATFORM, Settings,
+    download::{self, Downloads},
     format::Html,
     http,
     hub::{Hub, with_session},
@@ -48,6 +49,7 @@ pub struct WebChat {
     quotas: Mutex<Quotas>,
     sockets: Arc<Semaphore>,
     pub(crate) uploads: Uploads,
+    pub(crate) downloads: Downloads,
 }
 
 #[derive(Clone)]
@@ -71,6 +73,7 @@ pub fn build(setup: Setup, mut settings: Settings) -> Arc<WebChat> {
         quotas: Mutex::default(),
         sockets: Arc::new(Semaphore::new(settings.max_sockets)),
         uploads: Uploads::default(),
+        downloads: Downloads::default(),
         settings,
     })
 }
@@ -156,7 +159,7 @@ impl Adapter for WebChat {
             transcript: true,
             buttons: None,
             pending: true,
-            files: None,
+            media: download::LIMITS,
             rates: self.settings.rates,
         }
     }

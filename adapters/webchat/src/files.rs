@@ -27,7 +27,7 @@ pub(crate) struct File {
 }
 
 /// All of them by their path, the widget's first.
-static FILES: LazyLock<[(&str, File); 11]> = LazyLock::new(|| {
+static FILES: LazyLock<[(&str, File); 12]> = LazyLock::new(|| {
     [
         ("/widget.js", SCRIPT, include_str!("widget/loader.js")),
         (
@@ -47,6 +47,7 @@ static FILES: LazyLock<[(&str, File); 11]> = LazyLock::new(|| {
             SCRIPT,
             include_str!("widget/markup.js"),
         ),
+        ("/widget/sent.js", SCRIPT, include_str!("widget/sent.js")),
         (
             "/widget/storage.js",
             SCRIPT,

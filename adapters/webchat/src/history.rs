@@ -6,7 +6,10 @@
 use serde_json::{Map, Value, json};
 use weirgate_sdk::{TranscriptEntry, answer::Block};
 
-use crate::{format::html, outgoing::object};
+use crate::{
+    format::html,
+    outgoing::{object, put_files},
+};
 
 /// Most markup in one frame in bytes, but for the first message.
 const MAX_FRAME: usize = 512 * 1024;
@@ -71,6 +74,7 @@ fn message(entry: &TranscriptEntry, html: String) -> Map<String, Value> {
             if let Some(turn) = &entry.turn {
                 body.insert("turn".into(), (**turn).into());
             }
+            put_files(&mut body, entry.files.iter().cloned());
         }
     }
     body

@@ -21,6 +21,7 @@ use serde_json::{Value, json};
 
 use crate::{
     adapter::WebChat,
+    download,
     files::{File, files, page},
     origin::{check_host, check_origin},
     rest, socket, upload,
@@ -33,7 +34,7 @@ const WRITE_BUFFER: usize = 16 * 1024;
 const MAX_WRITE_BUFFER: usize = 4 * 1024 * 1024;
 
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
-                      connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; \
+                      connect-src 'self'; img-src 'self' blob:; media-src blob:; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'";
 
 /// The routes of a site: `/site/NAME`, `/ws/NAME` and `/api/chat/NAME`. The `first` site also has the files, and the
@@ -50,6 +51,10 @@ pub(crate) fn router(chat: &Arc<WebChat>, first: bool) -> Router {
         .route(
             &format!("/api/chat/{name}/files"),
             post(upload::take).options(upload_preflight),
+        )
+        .route(
+            &format!("/api/chat/{name}/files/{{file}}"),
+            get(download::give).options(download_preflight),
         )
         .merge(rest::routes(chat, &format!("/api/chat/{name}")));
     if first {
@@ -161,6 +166,23 @@ async fn upload_preflight() -> Response {
             (
                 header::ACCESS_CONTROL_ALLOW_HEADERS,
                 "authorization, content-type, x-session, x-file-name",
+            ),
+            (header::ACCESS_CONTROL_MAX_AGE, "600"),
+        ],
+    );
+    response
+}
+
+/// The same before a page of another origin fetches a file.
+async fn download_preflight() -> Response {
+    let mut response = StatusCode::NO_CONTENT.into_response();
+    put(
+        &mut response,
+        &[
+            (header::ACCESS_CONTROL_ALLOW_METHODS, "GET"),
+            (
+                header::ACCESS_CONTROL_ALLOW_HEADERS,
+                "authorization, x-session",
             ),
             (header::ACCESS_CONTROL_MAX_AGE, "600"),
         ],

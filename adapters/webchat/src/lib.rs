@@ -6,6 +6,7 @@
 
 mod adapter;
 mod arrival;
+mod download;
 mod draft;
 mod files;
 mod format;

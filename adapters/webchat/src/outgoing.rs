@@ -5,7 +5,7 @@
 
 use axum::extract::ws::Utf8Bytes;
 use serde_json::{Map, Value, json};
-use weirgate_sdk::MessageId;
+use weirgate_sdk::{MessageId, SentFile};
 
 use crate::texts::{Code, Language};
 
@@ -69,6 +69,20 @@ pub(crate) fn put_answers(body: &mut Map<String, Value>, answers: &[MessageId]) 
         body.insert("messageId".into(), last.clone());
     }
     body.insert("answers".into(), ids.into());
+}
+
+/// `files`, if there are any.
+pub(crate) fn put_files(body: &mut Map<String, Value>, files: impl IntoIterator<Item = SentFile>) {
+    let told = |file: SentFile| {
+        json!({
+            "file": file.reference, "kind": file.kind.name(), "name": file.name, "mime": file.mime,
+            "size": file.size,
+        })
+    };
+    let files: Vec<Value> = files.into_iter().map(told).collect();
+    if !files.is_empty() {
+        body.insert("files".into(), files.into());
+    }
 }
 
 /// The map of a `json!` object.

@@ -13,13 +13,13 @@ use std::{
 
 use axum::extract::ws::Utf8Bytes;
 use serde_json::{Map, Value, json};
-use weirgate_sdk::{MessageId, Outgoing, PreviewStart};
+use weirgate_sdk::{MessageId, Outgoing, PreviewStart, SentFile};
 
 use crate::{
     arrival::Arrivals,
     draft::{Drafts, NoDraft},
     format::visible_text,
-    outgoing::{Stamp, end, object, put_answers, stamped},
+    outgoing::{Stamp, end, object, put_answers, put_files, stamped},
     outlet::{DraftBlock, Item, Outlet},
 };
 
@@ -223,6 +223,7 @@ impl Room {
             body.insert("turn".into(), (**turn).into());
         }
         put_answers(&mut body, &outgoing.answers);
+        put_files(&mut body, outgoing.files.iter().map(SentFile::from));
         self.say("text", body);
         if outgoing.part.saturating_add(1) >= outgoing.parts {
             self.end(&outgoing.answers);

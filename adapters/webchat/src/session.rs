@@ -31,6 +31,7 @@ use crate::{
 };
 
 use self::awaited::Awaited;
+pub(crate) use self::talk::unix_milliseconds;
 
 /// Most sessions that one socket speaks in.
 const MAX_SESSIONS: usize = 8;

@@ -1,7 +1,7 @@
 //! Files of visitors, on their way to the gateway.
 //!
 //! Owns the route `/api/chat/NAME/files`: who may send a file, how many in what time, and what is answered. A file goes on as
-//! it comes and lies where no route leads; a message then names it. Nothing is served back.
+//! it comes and lies where no route leads; a message then names it. They are not served back.
 
 use std::{
     collections::HashMap,
@@ -24,7 +24,10 @@ use weirgate_sdk::{
     text::line,
 };
 
-use crate::{adapter::WebChat, http::may_ask, incoming::is_session, token::Visitor};
+use crate::{
+    adapter::WebChat, http::may_ask, identity::verify, incoming::is_session,
+    session::unix_milliseconds, token::Visitor,
+};
 
 /// Files that come at once, of the whole site.
 const AT_ONCE: usize = 16;
@@ -74,8 +77,8 @@ impl Uploads {
     }
 }
 
-/// Why a file is not taken.
-enum Refused {
+/// Why a file is not taken, or not given out.
+pub(crate) enum Refused {
     /// Another page, or a request that is none.
     Origin,
     /// The site takes none.
@@ -90,7 +93,9 @@ enum Refused {
     TooLarge(u64),
     /// It is empty or broke off.
     Broken,
-    /// The gateway cannot keep it now.
+    /// There is no such file, or none any more.
+    Gone,
+    /// The gateway cannot keep or give it now.
     Away,
 }
 
@@ -104,6 +109,7 @@ impl IntoResponse for Refused {
             Self::TooMany => (StatusCode::TOO_MANY_REQUESTS, "too_many_files"),
             Self::TooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, "file_too_large"),
             Self::Broken => (StatusCode::BAD_REQUEST, "file_broken"),
+            Self::Gone => (StatusCode::NOT_FOUND, "unknown_file"),
             Self::Away => (StatusCode::SERVICE_UNAVAILABLE, "store_unavailable"),
         };
         let mut body = json!({ "error": code });
@@ -159,10 +165,17 @@ async fn receive(chat: &WebChat, headers: &HeaderMap, body: Body) -> Result<Kept
     })
 }
 
-/// The visitor whose token the request shows.
-fn visitor(chat: &WebChat, headers: &HeaderMap) -> Option<Visitor> {
+/// The visitor whose signed identity or token the request shows.
+pub(crate) fn visitor(chat: &WebChat, headers: &HeaderMap) -> Option<Visitor> {
+    let settings = &chat.settings;
     let shown = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
-    chat.signer.check(shown.strip_prefix("Bearer ")?)
+    let shown = shown.strip_prefix("Bearer ")?;
+    let signed = settings.identity_secret.as_ref().and_then(|secret| {
+        let now = unix_milliseconds() / 1_000;
+        verify(shown, secret.expose(), chat.account.as_str(), now).ok()
+    });
+    let known = || chat.signer.check(shown);
+    signed.or_else(|| known().filter(|_| !settings.identity_required))
 }
 
 /// A name without its `%XX`.

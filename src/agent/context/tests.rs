@@ -99,6 +99,7 @@ fn step(id: &str, results: &[Option<&str>]) -> Step {
         reasoning: None,
         calls: (0..results.len()).map(call).collect(),
         results: results.iter().map(|text| text.map(str::to_owned)).collect(),
+        files: Vec::new(),
     }
 }
 

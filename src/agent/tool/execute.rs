@@ -8,6 +8,7 @@
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream};
+use parking_lot::Mutex;
 use serde_json::{Map, Value};
 
 use super::{
@@ -15,6 +16,7 @@ use super::{
     config::ToolCalling,
     order::{Kind, groups},
     registry::Entry,
+    sending::Sending,
     usage::{Admitted, Usage},
 };
 use crate::{
@@ -30,7 +32,7 @@ use crate::{
     permission::{Actor, Proof, Scope, decide},
     reason::Reason,
     security::{fence::fenced, guard::Verdict},
-    store::{StoreError, Write, commit},
+    store::{ReplyFile, StoreError, Write, commit},
     telemetry::metrics,
     trace::turn_id,
 };
@@ -48,6 +50,14 @@ struct Ready {
     entry: Arc<Entry>,
     proof: Proof,
     arguments: Map<String, Value>,
+}
+
+/// What a call came to.
+struct Done {
+    /// What the model is told.
+    text: String,
+    /// What goes out with the answer.
+    files: Vec<ReplyFile>,
 }
 
 /// Why a call does not run: what the model is told, and the reason.
@@ -122,7 +132,7 @@ impl Agent {
             let Some(step) = steps.get_mut(last) else {
                 break;
             };
-            let mut waiting: Vec<BoxFuture<'_, (usize, String)>> = Vec::with_capacity(group.len());
+            let mut waiting: Vec<BoxFuture<'_, (usize, Done)>> = Vec::with_capacity(group.len());
             for at in group {
                 if let Some(Some(ready)) = ready.get(at) {
                     let run = self.run(input, turn, ready, usage);
@@ -130,11 +140,14 @@ impl Agent {
                 }
             }
             let mut running = stream::iter(waiting).buffer_unordered(calling.max_parallel_calls);
-            while let Some((at, text)) = running.next().await {
+            while let Some((at, done)) = running.next().await {
                 if let Some(result) = step.results.get_mut(at) {
-                    *result = Some(text);
+                    *result = Some(done.text);
                 }
+                step.files
+                    .extend(done.files.into_iter().map(|file| (at, file)));
             }
+            step.files.sort_by_key(|(at, _)| *at);
         }
         if unsaid {
             self.keep(input.turn, steps, kept, &[]).await?;
@@ -201,6 +214,9 @@ impl Agent {
                     self.traces.note(input.turn, Reason::ToolUnsure, now);
                 }
             }
+            for _ in &step.files {
+                work.usage.take_file(u32::MAX);
+            }
             work.steps.push(step);
         }
         work.kept = work.steps.len();
@@ -264,8 +280,27 @@ impl Agent {
         })
     }
 
+    /// What a call of this turn may send, where files can be kept.
+    fn sending<'a>(
+        &'a self,
+        input: &'a Input,
+        turn: &'a Turn,
+        usage: &'a Usage,
+    ) -> Option<Sending<'a>> {
+        let adapter = self.deliverer.adapter(&turn.conversation)?;
+        Some(Sending {
+            store: self.media.as_ref()?,
+            conversation: (input.conversation, &*turn.conversation),
+            limits: adapter.capabilities(&turn.conversation).media,
+            redactor: input.rules.composer.redactor(),
+            language: turn.language,
+            usage,
+            taken: Mutex::default(),
+        })
+    }
+
     /// Runs one call to its end, and makes a text for the model of it.
-    async fn run(&self, input: &Input, turn: &Turn, ready: &Ready, usage: &Usage) -> String {
+    async fn run(&self, input: &Input, turn: &Turn, ready: &Ready, usage: &Usage) -> Done {
         let settings = &input.rules.settings;
         let calling = &settings.tool_calling;
         let spec = ready.entry.tool.spec();
@@ -273,18 +308,26 @@ impl Agent {
         let mut tries = 0;
         loop {
             let started = self.clock.tick();
+            let sending = self.sending(input, turn, usage);
             let call = Call {
                 proof: &ready.proof,
                 arguments: &ready.arguments,
                 conversation: &turn.conversation,
                 zone: &settings.zone,
                 now: self.clock.now(),
+                sending: sending.as_ref(),
             };
             let (outcome, given) = once(ready, call, calling.timeout).await;
             let took = Duration::from_micros(self.clock.tick().saturating_sub(started));
             metrics::tool_call(&spec.name, outcome.map_or("ok", Reason::code), took);
             let fault = match given {
-                Ok(given) => return self.dressed(input, turn, given, "", calling),
+                Ok(given) => {
+                    let files = sending.map(|sending| sending.taken.into_inner());
+                    return Done {
+                        text: self.dressed(input, turn, given, "", calling),
+                        files: files.unwrap_or_default(),
+                    };
+                }
                 Err(fault) => fault,
             };
             if let Some(reason) = outcome {
@@ -294,7 +337,10 @@ impl Agent {
             tries += 1;
             let again = fault.passing && spec.repeatable && tries <= calling.max_retries;
             if !(again && usage.take_retry(settings.tool_retries)) {
-                return self.dressed(input, turn, fault.given, FAILED, calling);
+                return Done {
+                    text: self.dressed(input, turn, fault.given, FAILED, calling),
+                    files: Vec::new(),
+                };
             }
             note(Reason::ToolRetried);
             tokio::time::sleep(PAUSE * tries).await;

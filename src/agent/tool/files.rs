@@ -1,7 +1,8 @@
-//! The tools for files in the conversation's workspace: read, write, edit, list, find, and look for text.
+//! The tools for files in the conversation's workspace: read, write, edit, list, find, look for text, and send.
 //!
 //! Owns what each does and its limits. How a file is reached is `workspace`'s; nothing else on the machine is.
 
+mod send;
 mod workspace;
 
 use std::{fmt::Write as _, path::PathBuf, sync::Arc};
@@ -18,13 +19,14 @@ use crate::security::{
 };
 
 /// The names.
-pub const NAMES: [&str; 6] = [
+pub const NAMES: [&str; 7] = [
     "read_file",
     "write_file",
     "edit_file",
     "list_files",
     "find_files",
     "search_files",
+    send::NAME,
 ];
 /// Most lines that a list or a search gives.
 const MAX_LINES: usize = 200;
@@ -96,7 +98,9 @@ pub fn tools(
             workspaces: Arc::clone(&workspaces),
         })
     };
-    Ok(deeds.into_iter().zip(NAMES).map(tool).collect())
+    let send: Arc<dyn Tool> = Arc::new(send::SendFile::new(Arc::clone(&workspaces)));
+    let texts = deeds.into_iter().zip(NAMES).map(tool);
+    Ok(texts.chain([send]).collect())
 }
 
 fn spec(deed: Deed, name: &str) -> Spec {

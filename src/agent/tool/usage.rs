@@ -27,6 +27,7 @@ pub struct Usage {
     last: Option<ToolCall>,
     in_a_row: usize,
     retries: AtomicU32,
+    files: AtomicU32,
     /// The tools that were called, each once.
     names: Vec<String>,
 }
@@ -55,9 +56,12 @@ impl Usage {
 
     /// Takes one of the retries that the turn has, at most `most` in all; says whether there was one.
     pub fn take_retry(&self, most: u32) -> bool {
-        let more = |used: u32| (used < most).then_some(used + 1);
-        let (set, get) = (Ordering::Relaxed, Ordering::Relaxed);
-        self.retries.fetch_update(set, get, more).is_ok()
+        one_more(&self.retries, most)
+    }
+
+    /// Counts a file that is to go out, at most `most` in all; says whether it may.
+    pub fn take_file(&self, most: u32) -> bool {
+        one_more(&self.files, most)
     }
 
     /// The tools that were called.
@@ -65,6 +69,12 @@ impl Usage {
     pub fn names(&self) -> &[String] {
         &self.names
     }
+}
+
+fn one_more(count: &AtomicU32, most: u32) -> bool {
+    let more = |used: u32| (used < most).then_some(used + 1);
+    let (set, get) = (Ordering::Relaxed, Ordering::Relaxed);
+    count.fetch_update(set, get, more).is_ok()
 }
 
 /// Whether two calls ask for the same, whatever the spaces and the order of the arguments.

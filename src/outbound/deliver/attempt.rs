@@ -31,8 +31,10 @@ pub(super) struct Part<'a> {
     pub(super) adapter: Arc<dyn Adapter>,
     pub(super) reply: &'a Reply,
     pub(super) text: &'a str,
+    /// How the text is to be read.
+    pub(super) format: Format,
     /// In the place of the text.
-    pub(super) file: Option<OutgoingFile>,
+    pub(super) files: Vec<OutgoingFile>,
     pub(super) index: u32,
     pub(super) count: u32,
 }
@@ -43,7 +45,7 @@ pub(super) enum Outcome {
     Delivered,
     /// Nobody knows, and it is not repeated; the other parts follow.
     Doubtful,
-    /// The platform does not take the file: words go in its place.
+    /// The platform does not take the files: something else goes in their place.
     FileRefused,
     /// The reply is given up.
     GivenUp,
@@ -92,7 +94,7 @@ impl Shared {
         let reply = part.reply;
         let capabilities = part.adapter.capabilities(&reply.key);
         let mut tried = Tried {
-            format: reply.body.format,
+            format: part.format,
             intent_written: reply.intent_written,
             doubts: reply.doubts,
             pause: RETRY_PAUSE.0,
@@ -145,7 +147,7 @@ impl Shared {
                 }
                 Next::Plain => tried.format = Format::Plain,
                 Next::AsText => {
-                    tracing::warn!(reply = reply.id, %error, "the file is not taken");
+                    tracing::warn!(reply = reply.id, %error, "files are not taken");
                     return Outcome::FileRefused;
                 }
                 Next::Doubtful => {
@@ -223,7 +225,7 @@ impl Shared {
         let reply = part.reply;
         let outgoing = outgoing(part, format, &self.redactor);
         // A part that shows nothing, such as a comment alone, is as good as delivered.
-        let visible = outgoing.file.is_some() || !outgoing.rendered.text.trim().is_empty();
+        let visible = !outgoing.files.is_empty() || !outgoing.rendered.text.trim().is_empty();
         let Some(outgoing) = self.hooks.before_send(outgoing).filter(|_| visible) else {
             if part.index + 1 == part.count {
                 self.unanswered(reply);
@@ -270,7 +272,7 @@ impl Shared {
                 Next::Again(Duration::ZERO)
             }
             SendError::Unavailable(_) => Next::Again(grow(&mut tried.pause)),
-            SendError::BadFormat(_) if part.file.is_none() && tried.format != Format::Plain => {
+            SendError::BadFormat(_) if part.files.is_empty() && tried.format != Format::Plain => {
                 self.note(reply.turn, reply.id, Reason::FormattedPlain);
                 Next::Plain
             }
@@ -289,7 +291,7 @@ impl Shared {
             | SendError::BadFormat(_)
             | SendError::Forbidden(_)
             | SendError::Rejected(_)
-                if part.file.is_some() =>
+                if !part.files.is_empty() =>
             {
                 Next::AsText
             }
@@ -380,11 +382,12 @@ fn outgoing(part: &Part<'_>, format: Format, redactor: &Redactor) -> Outgoing {
         conversation: (*reply.key).clone(),
         turn: reply.turn.map(|turn| Arc::from(turn_id(turn))),
         answers: message_ids(&reply.body),
-        rendered: match part.file {
-            Some(_) => Rendered::default(),
-            None => rendered(&*part.adapter, part.text, format, redactor),
+        rendered: if part.files.is_empty() {
+            rendered(&*part.adapter, part.text, format, redactor)
+        } else {
+            Rendered::default()
         },
-        file: part.file.clone(),
+        files: part.files.clone(),
         reply: reply_target(&reply.body, part.index),
         reply_context: reply.body.reply_context.clone(),
         buttons: if part.index + 1 == part.count {

@@ -324,6 +324,7 @@ fn body(parts: &[&str], format: Format, pauses: &[u32], message: i64) -> ReplyBo
         pauses: pauses.to_vec(),
         buttons: Vec::new(),
         file: None,
+        media: Vec::new(),
         private: false,
     }
 }

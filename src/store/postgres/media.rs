@@ -60,6 +60,17 @@ pub async fn rows(
             .bind(source)
             .fetch_all(reader)
             .await?,
+            MediaQuestion::Newest {
+                conversation,
+                limit,
+            } => sqlx::query_as(
+                "SELECT id, conversation, source, kind, mime, name, size, created_at, expires_at
+                 FROM media WHERE conversation = $1 ORDER BY created_at DESC, id LIMIT $2",
+            )
+            .bind(conversation)
+            .bind(rows_of(*limit))
+            .fetch_all(reader)
+            .await?,
             MediaQuestion::Expiring { until, limit } => sqlx::query_as(
                 "SELECT id, conversation, source, kind, mime, name, size, created_at, expires_at
                  FROM media WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2",

@@ -146,6 +146,12 @@ impl Platform for Session {
         }
     }
 
+    async fn seen_files(&mut self, _person: usize, limit: Duration) -> Option<Vec<usize>> {
+        let message = self.fake.next_message(limit).await?;
+        let files = message.files.iter().map(|file| file.content.len());
+        Some(files.collect())
+    }
+
     async fn odd(&mut self, number: usize) {
         self.fake.raw(&odd_frames()[number]);
     }

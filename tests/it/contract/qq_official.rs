@@ -148,6 +148,11 @@ impl<const MARKDOWN: bool> Platform for Session<MARKDOWN> {
         }
     }
 
+    async fn seen_files(&mut self, _person: usize, limit: Duration) -> Option<Vec<usize>> {
+        let message = self.fake.next_message(limit).await?;
+        Some(vec![self.fake.file_of(&message.said)?.content.len()])
+    }
+
     async fn odd(&mut self, number: usize) {
         self.fake.raw(&odd_frames()[number]);
     }

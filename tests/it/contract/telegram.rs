@@ -10,7 +10,7 @@ use weirgate_telegram::{Settings, Telegram};
 use weirgate_testkit::{
     contract::{Platform, Seen},
     ingress::RecordingIngress,
-    telegram::FakeTelegram,
+    telegram::{FakeTelegram, Message},
 };
 
 use super::{Life, setup};
@@ -133,6 +133,18 @@ impl Platform for Polling {
                 self.read[person].push_back(Seen { form, visible });
             }
         }
+    }
+
+    async fn seen_files(&mut self, _person: usize, limit: Duration) -> Option<Vec<usize>> {
+        let first = self.fake.next_message(limit).await?;
+        let is_of = |other: &Message| other.album.is_some() && other.album == first.album;
+        let album = self.fake.messages().into_iter().filter(is_of).count();
+        let mut sizes = vec![first.file?.1.len()];
+        for _ in 1..album.max(1) {
+            let next = self.fake.next_message(limit).await?;
+            sizes.push(next.file?.1.len());
+        }
+        Some(sizes)
     }
 
     async fn odd(&mut self, number: usize) {

@@ -83,7 +83,7 @@ async fn addresses_of_others_are_not_followed() {
 async fn a_file_goes_out_once_and_mentions_nobody() {
     let rig = Rig::start().await;
     let file = |content: &[u8]| Outgoing {
-        file: Some(upload::file("answer.md", content)),
+        files: vec![upload::file("answer.md", content)],
         ..rig.outgoing(&place(CHANNEL, None), 5, "")
     };
     assert!(rig.bot.send(file(b"# hello")).await.is_ok());

@@ -89,7 +89,7 @@ impl FakeBoard {
             reply: None,
             reply_context: None,
             buttons: Vec::new(),
-            file: None,
+            files: Vec::new(),
             private: false,
         };
         let board = Arc::clone(&self.board);

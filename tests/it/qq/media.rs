@@ -91,7 +91,7 @@ async fn a_file_comes_from_the_implementation_where_its_address_is_no_good() {
 async fn a_file_goes_to_the_group_or_the_person_and_a_refusal_says_so() {
     let (fake, rig) = rig().await;
     let file = |conversation: &str| Outgoing {
-        file: Some(upload::file("answer.md", "# 你好".as_bytes())),
+        files: vec![upload::file("answer.md", "# 你好".as_bytes())],
         ..outgoing(conversation, "", None)
     };
     assert!(rig.qq.send(file("g30001")).await.is_ok());

@@ -109,7 +109,7 @@ impl Rig {
             }),
             reply_context: to.reply_context.clone(),
             buttons: Vec::new(),
-            file: None,
+            files: Vec::new(),
             private: false,
         }
     }

@@ -32,7 +32,11 @@ fn field(annotation: &Value) -> Option<(String, Field)> {
     let about = annotation["description"].as_str().unwrap_or_default();
     let required = annotation["required"].as_bool();
     let field = Field {
-        kind: kind.replace(" or ", "|").replace("Array of ", "Array:"),
+        kind: kind
+            .replace(" or ", "|")
+            .replace(" and ", "|")
+            .replace(", ", "|")
+            .replace("Array of ", "Array:"),
         // Types say it in words.
         required: required.unwrap_or(!about.starts_with("Optional")),
     };

@@ -16,7 +16,7 @@ async fn a_file_goes_into_the_topic_and_to_the_chat_when_that_is_gone() {
     rig.fake.say(GROUP, 7, "hello", &in_topic(77));
     rig.heard().await;
     let file = |topic| Outgoing {
-        file: Some(upload::file("a \"b\".md", b"content")),
+        files: vec![upload::file("a \"b\".md", b"content")],
         ..rig.outgoing(&place(GROUP, topic), "")
     };
     for (topic, shown) in [(Some("77"), Some(77)), (Some("78"), None), (None, None)] {

@@ -77,6 +77,25 @@ async fn people_and_groups_are_answered_where_they_asked() {
 }
 
 #[tokio::test]
+async fn an_edit_takes_the_place_of_the_message_that_waits() {
+    let fake = FakeTelegram::start(TOKEN).await;
+    let (model, gateway) = gateway(&fake, json!({})).await;
+    model.push(Script::hang());
+    fake.say(7, 7, "first", &Value::Null);
+    model.wait_for(1).await;
+    let waiting = fake.say(7, 7, "wrong", &Value::Null);
+    fake.edit(7, 7, waiting, "right");
+    while gateway.counted("edited").await == 0 {
+        assert_eq!(ask(&fake, 8, "/ping").await, "pong");
+    }
+    fake.say(7, 7, "/stop", &Value::Null);
+    while answer(&fake).await.text != "re: right" {}
+    let said = model.requests().pop().expect("a request").body.to_string();
+    assert!(!said.contains("wrong"), "{said}");
+    assert_eq!(fake.violations(), Vec::<String>::new());
+}
+
+#[tokio::test]
 async fn two_bots_hear_and_answer_for_themselves() {
     let (one, two) = (
         FakeTelegram::start(TOKEN).await,

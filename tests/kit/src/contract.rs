@@ -6,6 +6,7 @@
 
 pub mod inbound;
 pub mod life;
+pub mod media;
 pub mod outbound;
 
 use std::{sync::Arc, time::Duration};
@@ -38,6 +39,8 @@ pub struct Seen {
 pub trait Platform: Send + Sized {
     /// The platform tells its clients what was accepted, see [`Platform::acknowledged`].
     const ACKNOWLEDGES: bool;
+    /// Files are named to people, who fetch them, and not sent themselves.
+    const NAMES_FILES: bool = false;
     /// Somebody who writes what is no message, in the platform's own protocol, without meaning it.
     const ODD_FRAMES: usize;
 
@@ -71,6 +74,12 @@ pub trait Platform: Send + Sized {
 
     /// The next text that a person sees, in order; `None` if none comes in time. Previews do not count.
     async fn seen(&mut self, person: usize, limit: Duration) -> Option<Seen>;
+
+    /// The sizes of the files that a person sees in the next message with files, in order; `None` if none comes in time.
+    /// Asked only where the capabilities have files.
+    async fn seen_files(&mut self, _person: usize, _limit: Duration) -> Option<Vec<usize>> {
+        None
+    }
 
     /// Sends the odd frame of this number: broken, unknown, of an unexpected shape.
     async fn odd(&mut self, number: usize);
@@ -106,6 +115,8 @@ macro_rules! contract_suite {
             outbound::nobody_connected_is_classified,
             outbound::an_unknown_place_is_no_disaster,
             outbound::previews_are_offered_as_promised,
+            media::files_arrive_as_promised,
+            media::a_file_that_is_gone_is_refused,
             life::capabilities_are_constant,
             life::the_connection_is_reported,
             life::run_ends_soon_after_the_signal,
@@ -190,7 +201,7 @@ fn part(message: &InboundMessage, id: i64, rendered: Rendered, of: (u32, u32)) -
         reply: None,
         reply_context: message.reply_context.clone(),
         buttons: Vec::new(),
-        file: None,
+        files: Vec::new(),
         private: false,
     }
 }

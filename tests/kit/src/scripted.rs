@@ -390,7 +390,7 @@ impl Adapter for ScriptedAdapter {
             transcript: self.options.transcript,
             buttons: None,
             pending: self.options.transcript,
-            files: None,
+            media: weirgate_sdk::MediaLimits::NONE,
             rates: self.options.rates,
         }
     }

@@ -8,6 +8,7 @@ mod answer;
 mod api;
 mod chats;
 mod fault;
+mod media;
 mod post;
 mod presses;
 mod server;
@@ -26,6 +27,8 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::{sync::watch, task::JoinHandle};
+
+use crate::upload::Upload;
 
 pub use chats::Standing;
 pub use fault::Fault;
@@ -71,8 +74,8 @@ struct State {
     drafts: Vec<Value>,
     commands: Vec<Value>,
     files: HashMap<String, Bytes>,
-    /// The content of the file in the call that is carried out.
-    uploaded: Option<Bytes>,
+    /// The files in the call that is carried out, by their fields.
+    uploaded: HashMap<String, Upload>,
     violations: Vec<String>,
     refused_posts: Vec<u16>,
     presses: presses::Presses,

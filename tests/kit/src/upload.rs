@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use futures_util::stream;
 use serde_json::{Value, json};
-use weirgate_sdk::{Content, Download, DownloadError, OutgoingFile, Source};
+use weirgate_sdk::{Content, Download, DownloadError, MediaKind, OutgoingFile, Source};
 
 /// A file in a form.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,12 +79,20 @@ fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
         .position(|window| window == wanted)
 }
 
-/// A file on its way out, with its content in memory.
+/// A file to be saved on its way out, with its content in memory.
 #[must_use]
 pub fn file(name: &str, content: &[u8]) -> OutgoingFile {
+    shown(MediaKind::File, "text/plain", name, content)
+}
+
+/// A file that is shown as something, with its content in memory.
+#[must_use]
+pub fn shown(kind: MediaKind, mime: &str, name: &str, content: &[u8]) -> OutgoingFile {
     OutgoingFile {
+        kind,
+        reference: String::new(),
         name: name.to_owned(),
-        mime: "text/plain".to_owned(),
+        mime: mime.to_owned(),
         size: u64::try_from(content.len()).unwrap_or(u64::MAX),
         source: Arc::new(InMemory(Bytes::copy_from_slice(content))),
     }

@@ -20,7 +20,7 @@ fn outgoing(id: i64, part: u32) -> Outgoing {
         reply: None,
         reply_context: None,
         buttons: Vec::new(),
-        file: None,
+        files: Vec::new(),
         private: false,
     }
 }

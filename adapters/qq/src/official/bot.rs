@@ -332,7 +332,7 @@ impl Adapter for Official {
             idempotent: !is_guild,
             transcript: false,
             pending: false,
-            files: Some(media::LARGEST),
+            media: media::limits(is_guild),
             rates: settings.rates,
         }
     }

@@ -13,8 +13,8 @@ use futures_util::{Stream, stream};
 use reqwest::Body;
 use serde_json::{Value, json};
 use weirgate_sdk::{
-    Attachment, Content, ConversationKey, Download, DownloadError, Downloads, OutgoingFile, Sent,
-    media::form::Form,
+    Attachment, Content, ConversationKey, Download, DownloadError, Downloads, MediaKind,
+    MediaLimits, OutgoingFile, Sent, media::form::Form,
 };
 
 use super::{
@@ -26,7 +26,7 @@ use super::{
 use crate::web;
 
 /// The largest file, in bytes: Tencent's own program hands larger ones over in parts.
-pub const LARGEST: u64 = 5 * 1024 * 1024;
+const LARGEST: u64 = 5 * 1024 * 1024;
 /// Bytes a second that a connection carries at the least.
 const SLOWEST: u64 = 128 * 1024;
 /// Kinds of files (bot-docs, rich media).
@@ -36,6 +36,19 @@ const VOICE: u64 = 3;
 const FILE: u64 = 4;
 /// A message that shows a file (bot-docs, send).
 const MEDIA: u64 = 7;
+
+/// The files that a place takes: channels and their direct messages take pictures alone.
+#[must_use]
+pub fn limits(is_guild: bool) -> MediaLimits {
+    let others = if is_guild { 0 } else { LARGEST };
+    MediaLimits {
+        image: LARGEST,
+        file: others,
+        voice: others,
+        video: others,
+        ..MediaLimits::NONE
+    }
+}
 
 #[async_trait]
 impl Downloads for Official {
@@ -99,7 +112,7 @@ async fn picture(
     answered: Option<Answered<'_>>,
     limit: Duration,
 ) -> Result<Sent, CallError> {
-    if kind(&file.mime) != IMAGE {
+    if kind(file) != IMAGE {
         return Err(refused(400, "channels take pictures alone"));
     }
     let mut form = Form::new(rand::random());
@@ -110,29 +123,30 @@ async fn picture(
     for (name, value) in said.as_object().into_iter().flatten() {
         form = form.field(name, value.as_str().unwrap_or_default());
     }
-    let whole = form.file("file_image", file);
+    let whole = form.file("file_image", file).end();
     let said = Streamed {
         content_type: whole.content_type.clone(),
         length: whole.length,
-        body: Body::wrap_stream(whole.stream(open(file).await?)),
+        body: Body::wrap_stream(whole.stream(vec![open(file).await?])),
     };
     let sent = api.upload(&messages(place), said, limit).await?;
     Ok(sent_as(&sent))
 }
 
-/// What the platform takes a file for; other pictures, sounds and films are files to it.
-fn kind(mime: &str) -> u64 {
-    match mime {
-        "image/png" | "image/jpeg" => IMAGE,
-        "video/mp4" => VIDEO,
-        "audio/silk" => VOICE,
+/// What the platform takes a file for; other pictures, sounds and films are files to it, and so is what is to be saved.
+fn kind(file: &OutgoingFile) -> u64 {
+    match (file.kind, file.mime.as_str()) {
+        (MediaKind::File, _) => FILE,
+        (_, "image/png" | "image/jpeg") => IMAGE,
+        (_, "video/mp4") => VIDEO,
+        (_, "audio/silk") => VOICE,
         _ => FILE,
     }
 }
 
 /// The file inside of the call that hands it over.
 async fn encoded(file: &OutgoingFile) -> Result<Streamed, CallError> {
-    let kind = kind(&file.mime);
+    let kind = kind(file);
     let mut said = json!({ "file_type": kind, "srv_send_msg": false });
     if kind == FILE {
         said["file_name"] = file.name.as_str().into();
@@ -216,15 +230,34 @@ mod tests {
         }
     }
 
+    struct Nothing;
+
+    #[async_trait]
+    impl weirgate_sdk::Source for Nothing {
+        async fn open(&self) -> Result<Box<dyn Content>, DownloadError> {
+            Err(DownloadError::Gone("nothing".into()))
+        }
+    }
+
     #[test]
     fn files_have_the_platforms_kinds() {
         let kinds = [
-            "image/png",
-            "video/mp4",
-            "audio/silk",
-            "image/gif",
-            "text/plain",
+            (MediaKind::Image, "image/png", IMAGE),
+            (MediaKind::Video, "video/mp4", VIDEO),
+            (MediaKind::Voice, "audio/silk", VOICE),
+            (MediaKind::Image, "image/gif", FILE),
+            (MediaKind::File, "image/png", FILE),
         ];
-        assert_eq!(kinds.map(kind), [IMAGE, VIDEO, VOICE, FILE, FILE]);
+        for (shown, mime, expected) in kinds {
+            let file = OutgoingFile {
+                kind: shown,
+                reference: String::new(),
+                name: "a".into(),
+                mime: mime.into(),
+                size: 1,
+                source: std::sync::Arc::new(Nothing),
+            };
+            assert_eq!(kind(&file), expected, "{shown:?} {mime}");
+        }
     }
 }

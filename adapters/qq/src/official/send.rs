@@ -121,10 +121,13 @@ pub async fn send(shared: &Shared, outgoing: &Outgoing) -> Result<Sent, SendErro
     let known = shared.refused();
     let late = outgoing.reply_context.is_some() && answered.is_none();
     let failed = |error: CallError| failure(shared, &error, known, late);
-    if let Some(file) = &outgoing.file {
-        return media::send(api, place, outgoing, file, answered)
-            .await
-            .or_else(failed);
+    match outgoing.files.as_slice() {
+        [] => {}
+        [file] => {
+            let sent = media::send(api, place, outgoing, file, answered).await;
+            return sent.or_else(failed);
+        }
+        _ => return Err(SendError::Rejected("one message holds one file".into())),
     }
     if outgoing.rendered.text.trim().is_empty() {
         return Err(SendError::Rejected("empty text".into()));

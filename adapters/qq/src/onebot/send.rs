@@ -31,45 +31,62 @@ pub fn call(outgoing: &Outgoing, reply: Reply) -> Result<Call, SendError> {
     if text.trim().is_empty() {
         return Err(SendError::Rejected("empty text".into()));
     }
-    let place = Place::parse(outgoing.conversation.conversation.as_str())
-        .ok_or_else(|| SendError::Rejected("not a conversation of this platform".into()))?;
-    Ok(match place {
-        Place::Group(group) => Call {
-            action: "send_group_msg",
-            params: json!({ "group_id": id_value(group), "message": group_message(outgoing, reply) }),
-        },
-        Place::Private(user) => Call {
-            action: "send_private_msg",
-            params: json!({ "user_id": id_value(user), "message": [text_segment(text)] }),
-        },
-        Place::Temporary { group, user } => Call {
-            action: "send_private_msg",
-            params: json!({
-                "user_id": id_value(user),
-                "group_id": id_value(group),
-                "message": [text_segment(text)],
-            }),
-        },
-    })
+    let place = place(outgoing)?;
+    let is_group = matches!(place, Place::Group(_));
+    let first = is_group.then(|| answered(outgoing, reply)).flatten();
+    let mentions = first.as_ref().is_some_and(|one| one["type"] == "at");
+    let gap = if mentions { " " } else { "" };
+    let words = text_segment(&format!("{gap}{text}"));
+    Ok(message(place, first.into_iter().chain([words]).collect()))
 }
 
-fn group_message(outgoing: &Outgoing, reply: Reply) -> Vec<Value> {
-    let text = outgoing.rendered.text.as_str();
-    let target = outgoing.reply.as_ref().filter(|_| outgoing.part == 0);
-    match (target, reply) {
-        (Some(target), Reply::Quote) if !target.message.as_str().starts_with(POKE) => {
+/// The place of a part.
+///
+/// # Errors
+/// [`SendError::Rejected`] if the conversation is not one of this adapter's.
+pub fn place(outgoing: &Outgoing) -> Result<Place<'_>, SendError> {
+    Place::parse(outgoing.conversation.conversation.as_str())
+        .ok_or_else(|| SendError::Rejected("not a conversation of this platform".into()))
+}
+
+/// The call that sends a message of these segments.
+#[must_use]
+pub fn message(place: Place<'_>, segments: Vec<Value>) -> Call {
+    let (action, params) = match place {
+        Place::Group(group) => (
+            "send_group_msg",
+            json!({ "group_id": id_value(group), "message": segments }),
+        ),
+        Place::Private(user) => (
+            "send_private_msg",
+            json!({ "user_id": id_value(user), "message": segments }),
+        ),
+        Place::Temporary { group, user } => (
+            "send_private_msg",
+            json!({
+                "user_id": id_value(user),
+                "group_id": id_value(group),
+                "message": segments,
+            }),
+        ),
+    };
+    Call { action, params }
+}
+
+/// What a message in a group begins with, that answers another one.
+#[must_use]
+pub fn answered(outgoing: &Outgoing, reply: Reply) -> Option<Value> {
+    let target = outgoing.reply.as_ref().filter(|_| outgoing.part == 0)?;
+    match reply {
+        Reply::Quote if !target.message.as_str().starts_with(POKE) => {
             let id = id_value(target.message.as_str());
-            vec![
-                json!({ "type": "reply", "data": { "id": id } }),
-                text_segment(text),
-            ]
+            Some(json!({ "type": "reply", "data": { "id": id } }))
         }
         // Digits only: never the word that mentions everybody, nor the mask of an anonymous member.
-        (Some(target), Reply::Mention) if is_integer(target.author.id.as_str()) => {
-            let mention = json!({ "type": "at", "data": { "qq": target.author.id.as_str() } });
-            vec![mention, text_segment(&format!(" {text}"))]
+        Reply::Mention if is_integer(target.author.id.as_str()) => {
+            Some(json!({ "type": "at", "data": { "qq": target.author.id.as_str() } }))
         }
-        _ => vec![text_segment(text)],
+        _ => None,
     }
 }
 

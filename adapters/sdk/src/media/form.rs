@@ -1,8 +1,8 @@
-//! A form with a file in it, as HTTP interfaces take it (RFC 7578), written as it is read.
+//! A form with files in it, as HTTP interfaces take it (RFC 7578), written as it is read.
 //!
-//! Owns the form's bytes around the file. The file passes through, piece by piece.
+//! Owns the form's bytes around the files. The files pass through, piece by piece.
 
-use std::fmt::Write as _;
+use std::{collections::VecDeque, fmt::Write as _};
 
 use bytes::Bytes;
 use futures_util::{Stream, stream};
@@ -13,7 +13,12 @@ use super::{Content, DownloadError, OutgoingFile};
 #[derive(Debug)]
 pub struct Form {
     boundary: String,
-    head: String,
+    /// What stands before each file.
+    heads: Vec<Bytes>,
+    /// What is written since the last file.
+    text: String,
+    /// The bytes of all files.
+    files: u64,
 }
 
 /// A form that is complete.
@@ -23,7 +28,7 @@ pub struct Whole {
     pub content_type: String,
     /// Its length in bytes.
     pub length: u64,
-    head: Bytes,
+    heads: Vec<Bytes>,
     tail: Bytes,
 }
 
@@ -33,7 +38,9 @@ impl Form {
     pub fn new(random: u128) -> Self {
         Self {
             boundary: format!("weirgate-{random:032x}"),
-            head: String::new(),
+            heads: Vec::new(),
+            text: String::new(),
+            files: 0,
         }
     }
 
@@ -43,53 +50,68 @@ impl Form {
         let boundary = &self.boundary;
         // Writing into a string never fails.
         let _ = write!(
-            self.head,
+            self.text,
             "--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n"
         );
         self
     }
 
-    /// Ends the form with a file under a field's name.
+    /// Adds a file under a field's name.
     #[must_use]
-    pub fn file(mut self, name: &str, file: &OutgoingFile) -> Whole {
+    pub fn file(mut self, name: &str, file: &OutgoingFile) -> Self {
         let boundary = &self.boundary;
         let _ = write!(
-            self.head,
+            self.text,
             "--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\"; filename=\"{}\"\r\n\
              Content-Type: {}\r\n\r\n",
             quoted(&file.name),
             quoted(&file.mime)
         );
-        let tail = Bytes::from(format!("\r\n--{boundary}--\r\n"));
+        self.heads.push(Bytes::from(std::mem::take(&mut self.text)));
+        self.text.push_str("\r\n");
+        self.files = self.files.saturating_add(file.size);
+        self
+    }
+
+    /// Ends the form.
+    #[must_use]
+    pub fn end(self) -> Whole {
+        let boundary = &self.boundary;
         let content_type = format!("multipart/form-data; boundary={boundary}");
-        let head = Bytes::from(self.head);
-        let around = u64::try_from(head.len() + tail.len()).unwrap_or(u64::MAX);
+        let tail = Bytes::from(format!("{}--{boundary}--\r\n", self.text));
+        let around: usize = self.heads.iter().map(Bytes::len).sum::<usize>() + tail.len();
+        let around = u64::try_from(around).unwrap_or(u64::MAX);
         Whole {
             content_type,
-            length: around.saturating_add(file.size),
-            head,
+            length: around.saturating_add(self.files),
+            heads: self.heads,
             tail,
         }
     }
 }
 
+/// What is left of a form: what stands before a file, and the file.
+type Left = (VecDeque<(Option<Bytes>, Box<dyn Content>)>, Option<Bytes>);
+
 impl Whole {
-    /// The bytes of the form with those of the file in their place.
+    /// The bytes of the form with those of its files, in their order, in their places.
     pub fn stream(
         self,
-        content: Box<dyn Content>,
+        contents: Vec<Box<dyn Content>>,
     ) -> impl Stream<Item = Result<Bytes, DownloadError>> + Send + 'static {
-        let steps = (Some(self.head), Some(content), Some(self.tail));
-        stream::try_unfold(steps, |(head, content, tail)| async move {
-            if let Some(head) = head {
-                return Ok(Some((head, (None, content, tail))));
+        let heads = self.heads.into_iter().map(Some);
+        let left: Left = (heads.zip(contents).collect(), Some(self.tail));
+        stream::try_unfold(left, |(mut files, tail)| async move {
+            while let Some((head, content)) = files.front_mut() {
+                if let Some(head) = head.take() {
+                    return Ok(Some((head, (files, tail))));
+                }
+                if let Some(piece) = content.next().await? {
+                    return Ok(Some((piece, (files, tail))));
+                }
+                files.pop_front();
             }
-            if let Some(mut content) = content
-                && let Some(piece) = content.next().await?
-            {
-                return Ok(Some((piece, (None, Some(content), tail))));
-            }
-            Ok(tail.map(|tail| (tail, (None, None, None))))
+            Ok(tail.map(|tail| (tail, (files, None))))
         })
     }
 }
@@ -109,7 +131,7 @@ mod tests {
     use futures_util::TryStreamExt as _;
 
     use super::*;
-    use crate::media::{Download, Source};
+    use crate::media::{Download, MediaKind, Source};
 
     struct Pieces;
 
@@ -125,21 +147,28 @@ mod tests {
     #[tokio::test]
     async fn a_form_is_as_long_as_it_says_and_no_name_ends_its_line() {
         let file = OutgoingFile {
+            kind: MediaKind::File,
+            reference: String::new(),
             name: "a\"\r\nb.txt".into(),
             mime: "text/plain".into(),
             size: 7,
             source: Arc::new(Pieces),
         };
         let form = Form::new(7).field("chat_id", "5").file("document", &file);
+        let form = form.field("x", "y").file("other", &file).end();
         let length = form.length;
-        let content = file.source.open().await.unwrap();
-        let pieces: Vec<Bytes> = form.stream(content).try_collect().await.unwrap();
+        let files = [file.clone(), file];
+        let contents = crate::media::open_all(&files).await.unwrap();
+        let pieces: Vec<Bytes> = form.stream(contents).try_collect().await.unwrap();
         let whole = String::from_utf8(pieces.concat()).unwrap();
         assert_eq!(whole.len() as u64, length);
         let boundary = "weirgate-00000000000000000000000000000007";
         let expected = format!(
             "--{boundary}\r\nContent-Disposition: form-data; name=\"chat_id\"\r\n\r\n5\r\n\
              --{boundary}\r\nContent-Disposition: form-data; name=\"document\"; \
+             filename=\"a%22%0D%0Ab.txt\"\r\nContent-Type: text/plain\r\n\r\none two\r\n\
+             --{boundary}\r\nContent-Disposition: form-data; name=\"x\"\r\n\r\ny\r\n\
+             --{boundary}\r\nContent-Disposition: form-data; name=\"other\"; \
              filename=\"a%22%0D%0Ab.txt\"\r\nContent-Type: text/plain\r\n\r\none two\r\n--{boundary}--\r\n"
         );
         assert_eq!(whole, expected);

@@ -42,7 +42,7 @@ fn outgoing(chat: i64, thread: Option<&str>) -> Outgoing {
         }),
         reply_context: None,
         buttons: Vec::new(),
-        file: None,
+        files: Vec::new(),
         private: false,
     }
 }

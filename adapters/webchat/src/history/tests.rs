@@ -13,6 +13,7 @@ fn entry(id: i64, message: Option<&str>, text: &str) -> TranscriptEntry {
             vec![]
         },
         blocks: vec![Block::Paragraph(vec![Inline::Text(text.into())])],
+        files: Vec::new(),
         at: 7,
         pending: message.is_some(),
     }

@@ -28,7 +28,7 @@ fn outgoing(id: i64, part: u32, parts: u32, answers: &[&str]) -> Outgoing {
         reply: None,
         reply_context: None,
         buttons: Vec::new(),
-        file: None,
+        files: Vec::new(),
         private: false,
     }
 }

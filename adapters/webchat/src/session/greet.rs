@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use tokio::time::timeout;
 use weirgate_sdk::{ConversationKey, TranscriptEntry, settings::Secret};
 
-use super::{SNAPSHOT, STORE_WAIT, Session, talk::unix_milliseconds};
+use super::{SNAPSHOT, STORE_WAIT, Session, unix_milliseconds};
 use crate::{
     adapter::WebChat,
     history,

@@ -294,7 +294,7 @@ fn forget(submissions: impl IntoIterator<Item = Submission>) {
     }
 }
 
-pub(super) fn unix_milliseconds() -> Timestamp {
+pub(crate) fn unix_milliseconds() -> Timestamp {
     let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();

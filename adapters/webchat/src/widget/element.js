@@ -101,6 +101,15 @@ class Chat extends HTMLElement {
     }
   }
 
+  // The bytes of a file of an answer.
+  async load(file) {
+    const address = new URL(`api/chat/${encodeURIComponent(this.key)}/files/${encodeURIComponent(file)}`, BASE);
+    const headers = { authorization: `Bearer ${this.connection.identity ?? this.connection.token}`, "x-session": this.connection.session };
+    const answer = await fetch(address, { headers });
+    if (!answer.ok) throw new Error(answer.statusText);
+    return answer.blob();
+  }
+
   begin() {
     this.connection?.end();
     const identity = this.getAttribute("identity");
@@ -146,6 +155,7 @@ class Chat extends HTMLElement {
     this.log = new Log(words, {
       told: (text) => { this.status.textContent = text; },
       changed: () => { this.stopper.hidden = this.log.pending.size === 0; },
+      load: (file) => this.load(file),
       empty: make("div", { class: "empty" }, this.greeting, this.chips),
     });
     this.downer = button("down", words.down, "down", () => this.log.toEnd());

@@ -3,14 +3,16 @@
 
 import { make, nodes, patch } from "./markup.js";
 import { icon } from "./icons.js";
+import { sent } from "./sent.js";
 
 // Closer to the end than this many pixels, the view follows what comes.
 const NEAR = 80;
 
 export class Log {
-  // `told` is called with a text for screen readers; `count` whenever something is answered or shown.
-  constructor(words, { told, changed, empty }) {
-    Object.assign(this, { words, told, changed });
+  // `told` is called with a text for screen readers; `changed` whenever something is answered or shown; `load` gives the
+  // bytes of a file of an answer.
+  constructor(words, { told, changed, load, empty }) {
+    Object.assign(this, { words, told, changed, load });
     this.list = make("div", { class: "list", role: "log", "aria-live": "off", "aria-label": words.log });
     this.older = make("p", { class: "older", role: "status", hidden: true }, words.older);
     this.dots = make("div", { class: "message bot thinking", hidden: true },
@@ -55,9 +57,10 @@ export class Log {
     return make("button", { type: "button", "data-act": act, "aria-label": label, title: label }, icon(name));
   }
 
-  message(role, markup) {
+  message(role, markup, files) {
     const bubble = make("div", { class: "bubble", dir: "auto" });
     bubble.append(nodes(markup, this.words));
+    if (files) bubble.append(sent(files, this.load, this.words));
     const tools = role === "user"
       ? [this.tool("edit", this.words.edit, "edit"), this.tool("retry", this.words.retry, "retry")]
       : [this.tool("copy", this.words.copy, "copy")];
@@ -119,7 +122,7 @@ export class Log {
     if (this.shown.has(item.id) || this.shown.has(`${item.id}.0`)) return [];
     this.shown.add(item.id);
     if (item.turn) this.done.add(item.turn);
-    return [this.message("bot", item.html)];
+    return [this.message("bot", item.html, item.files)];
   }
 
   answer(frame) {
@@ -138,13 +141,14 @@ export class Log {
       }
       if (place) {
         patch(place.firstChild, nodes(frame.html, this.words));
+        if (frame.files) place.firstChild.append(sent(frame.files, this.load, this.words));
         place.classList.remove("draft");
         place.removeAttribute("aria-busy");
       } else {
-        this.list.append(this.message("bot", frame.html));
+        this.list.append(this.message("bot", frame.html, frame.files));
       }
     });
-    this.told(frame.text);
+    this.told(frame.text || frame.files?.map((file) => file.name).join(", ") || "");
     this.busy();
   }
 

@@ -131,6 +131,12 @@ tbody tr:last-child td { border-block-end: 0; }
 th { background: var(--code); font-weight: 600; }
 .left { text-align: left; } .center { text-align: center; } .right { text-align: right; }
 
+.files { display: flex; flex-wrap: wrap; gap: 6px; }
+.files:not(:first-child) { margin-block-start: 8px; }
+.files :is(img, video) { max-width: 100%; max-height: 320px; min-height: 48px; border-radius: 10px; }
+.files .sticker { max-height: 128px; }
+.files audio { width: 100%; }
+.file { padding: 6px 12px; border: 1px solid var(--line); border-radius: 10px; text-align: start; overflow-wrap: anywhere; }
 .thinking .bubble { display: flex; gap: 5px; padding: 14px; }
 .thinking i { width: 7px; height: 7px; border-radius: 50%; background: var(--soft); animation: bob 1.1s infinite; }
 .thinking i:nth-child(2) { animation-delay: .15s; }

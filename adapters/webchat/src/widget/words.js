@@ -10,7 +10,7 @@ const ENGLISH = {
   copy: "Copy", copied: "Copied", edit: "Edit and send again", retry: "Ask again", sending: "Sending…",
   queued: "Waiting for the connection…", again: "It is sent again later.", down: "To the newest message",
   over: (n) => `${n} characters too many`, unread: (n) => `${n} new`, thinking: "Answering",
-  empty: "How can I help?", table: "Table",
+  empty: "How can I help?", table: "Table", gone: "not available",
   none: "No conversations yet", you: "You", log: "Messages", suggestions: "Suggested questions",
 };
 
@@ -24,7 +24,7 @@ const CHINESE = {
   copy: "复制", copied: "已复制", edit: "编辑后重新发送", retry: "重新提问", sending: "发送中…",
   queued: "等待连接…", again: "稍后自动重发。", down: "回到最新消息",
   over: (n) => `超出 ${n} 个字符`, unread: (n) => `${n} 条新消息`, thinking: "正在回答",
-  empty: "有什么可以帮你？", table: "表格",
+  empty: "有什么可以帮你？", table: "表格", gone: "无法获取",
   none: "还没有对话", you: "你", log: "消息", suggestions: "推荐问题",
 };
 

@@ -83,17 +83,23 @@ impl Workspaces {
 }
 
 impl Workspace<'_> {
-    /// The text of a file.
-    pub(super) fn read(&self, path: &str) -> Result<String, Fault> {
+    /// A file, opened to be read, and its size in bytes.
+    pub(super) fn opened(&self, path: &str) -> Result<(File, u64), Fault> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let opened = self.open(&self.checked(path)?, flags)?;
-        let kind = FileType::from_raw_mode(fstat(&opened).map_err(failed)?.st_mode);
-        if kind != FileType::RegularFile {
+        let stat = fstat(&opened).map_err(failed)?;
+        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
             return Err(Fault::lasting("That is no file."));
         }
+        Ok((File::from(opened), u64::try_from(stat.st_size).unwrap_or(0)))
+    }
+
+    /// The text of a file.
+    pub(super) fn read(&self, path: &str) -> Result<String, Fault> {
+        let (file, _) = self.opened(path)?;
         let mut bytes = Vec::new();
         let most = u64::try_from(MAX_FILE).unwrap_or(u64::MAX);
-        let mut file = File::from(opened).take(most + 1);
+        let mut file = file.take(most + 1);
         file.read_to_end(&mut bytes).map_err(failed)?;
         if bytes.len() > MAX_FILE {
             return Err(Fault::lasting("The file is too large to be read."));

@@ -52,6 +52,7 @@ async fn run(
         conversation: &key,
         zone: &Zone::utc(),
         now: 0,
+        sending: None,
     };
     Arc::clone(&entry.tool).run(call).await
 }

@@ -9,6 +9,7 @@ const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR and more";
 
 fn picture() -> weirgate_sdk::OutgoingFile {
     weirgate_sdk::OutgoingFile {
+        kind: weirgate_sdk::MediaKind::Image,
         mime: "image/png".into(),
         ..upload::file("a.png", PNG)
     }
@@ -21,7 +22,7 @@ fn with_file(
     file: weirgate_sdk::OutgoingFile,
 ) -> Outgoing {
     Outgoing {
-        file: Some(file),
+        files: vec![file],
         ..rig.outgoing(to, id, "")
     }
 }
@@ -83,8 +84,8 @@ async fn a_file_is_handed_over_and_shown_as_an_answer() {
     let rig = Rig::start().await;
     for (id, place) in [(1, Where::Group), (2, Where::Private)] {
         let heard = rig.hear(place, "send it").await;
-        let limits = rig.bot.capabilities(&heard.conversation).files;
-        assert!(limits.is_some_and(|most| most >= 1024 * 1024));
+        let limits = rig.bot.capabilities(&heard.conversation).media;
+        assert!(limits.file.min(limits.image) >= 1024 * 1024);
         let sent = rig.bot.send(with_file(&rig, &heard, id, picture())).await;
         assert!(sent.expect("sent").message.is_some());
         let shown = rig.fake.next_message(LIMIT).await.expect("seen");
@@ -110,6 +111,8 @@ async fn a_file_is_handed_over_and_shown_as_an_answer() {
 async fn a_channel_takes_pictures_and_no_other_files() {
     let rig = Rig::start().await;
     let heard = rig.hear(Where::Channel, "send it").await;
+    let limits = rig.bot.capabilities(&heard.conversation).media;
+    assert!(limits.image > 0 && limits.file == 0);
     let sent = rig.bot.send(with_file(&rig, &heard, 1, picture())).await;
     sent.expect("sent");
     let shown = rig.fake.next_message(LIMIT).await.expect("seen");

@@ -177,6 +177,9 @@ fn send(shared: &Shared, action: &str, params: &Value, echo: &Value) -> Then {
         Value::String(text) => parse_codes(text),
         _ => return bad("message is missing"),
     };
+    if let Some(wrong) = media::wrong(&segments) {
+        return bad(wrong);
+    }
     let script = shared.script.lock().pop_front();
     let message_id = match script {
         Some(Script::Fail { .. }) => 0,

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 
-use super::{FakeOneBot, Shared, api::id};
+use super::{FakeOneBot, Reply, Shared, Target, api::id};
 
 /// The files of an implementation.
 #[derive(Debug, Default)]
@@ -46,13 +46,37 @@ pub(super) fn call(
         "get_image" | "get_record" => "file",
         "get_file" => "file_id",
         "upload_group_file" | "upload_private_file" if !files.refuses => {
-            return Some(take(&mut files, action, params));
+            let taken = take(&mut files, action, params);
+            drop(files);
+            if taken.is_ok() {
+                shared.record(shown(shared, action, params));
+            }
+            return Some(taken);
         }
         _ => return None,
     };
     let name = params[by].as_str().unwrap_or_default();
     let known = files.known.get(name).cloned();
     Some(known.ok_or_else(|| (1200, "file not found".into())))
+}
+
+/// A file that was given, as people see it: a message of its own.
+fn shown(shared: &Shared, action: &str, params: &Value) -> Reply {
+    let target = match id(&params["group_id"]) {
+        Some(group) => Target::Group(group),
+        None => Target::Private {
+            user: id(&params["user_id"]).unwrap_or_default(),
+            group: None,
+        },
+    };
+    let data = json!({ "file": params["file"], "name": params["name"] });
+    Reply {
+        action: action.to_owned(),
+        target,
+        segments: vec![json!({ "type": "file", "data": data })],
+        params: params.clone(),
+        message_id: shared.new_id(),
+    }
 }
 
 fn take(files: &mut Files, action: &str, params: &Value) -> Result<Value, (i64, String)> {
@@ -71,4 +95,23 @@ fn take(files: &mut Files, action: &str, params: &Value) -> Result<Value, (i64, 
     let content = content.ok_or_else(|| bad("the file cannot be found"))?;
     files.sent.push((to, name.to_owned(), content));
     Ok(json!({ "file_id": "/1" }))
+}
+
+/// What is wrong with the media of a message: a file that is not in it, or what has to stand alone and does not.
+pub(super) fn wrong(segments: &[Value]) -> Option<&'static str> {
+    for segment in segments {
+        let kind = segment["type"].as_str().unwrap_or_default();
+        if !matches!(kind, "image" | "record" | "video") {
+            continue;
+        }
+        let file = segment["data"]["file"].as_str().unwrap_or_default();
+        let content = file.strip_prefix("base64://").map(|it| STANDARD.decode(it));
+        if !matches!(content, Some(Ok(content)) if !content.is_empty()) {
+            return Some("the file cannot be found");
+        }
+        if kind != "image" && segments.len() > 1 {
+            return Some("a recording or video stands alone");
+        }
+    }
+    None
 }

@@ -6,16 +6,14 @@ use serde_json::{Value, json};
 use tokio::time::{Duration, Instant, timeout};
 
 use super::{
-    BOT, BOT_NAME, Shared, State, Webhook, answer::Refusal, chats::Standing, presses::keyboard,
-    table, text, text::Message,
+    BOT, BOT_NAME, Shared, State, Webhook, answer::Refusal, chats::Standing, media,
+    presses::keyboard, table, text, text::Message,
 };
 
 /// The longest time that a request for updates waits, in seconds.
 const LONGEST_POLL: u64 = 50;
 /// The largest file that a bot can fetch, in bytes.
 const LARGEST_DOWNLOAD: usize = 20 * 1024 * 1024;
-/// The largest file that a bot can send, in bytes.
-const LARGEST_UPLOAD: usize = 50 * 1024 * 1024;
 /// Nobody but the service itself writes at this time.
 const DATE: i64 = 1_790_000_000;
 
@@ -135,7 +133,8 @@ impl State {
             "getMe" => Ok(me()),
             "getFile" => self.file(parameters),
             "sendMessage" => self.send(chat, parameters),
-            "sendDocument" => self.document(chat, parameters),
+            "sendMediaGroup" => self.album(chat, parameters),
+            method if media::field(method).is_some() => self.media(method, chat, parameters),
             "editMessageText" => self.edit(chat, parameters),
             "sendMessageDraft" => self.draft(chat, parameters),
             "sendChatAction" => {
@@ -207,13 +206,7 @@ impl State {
         let topic = parameters["message_thread_id"].as_i64();
         self.chats.writable(chat, topic)?;
         let entities = text::check(text, &parameters["entities"], "message is too long")?;
-        let reply = &parameters["reply_parameters"];
-        let reply_to = reply["message_id"].as_i64();
-        if reply_to.is_some_and(|id| id > self.last_message)
-            && reply["allow_sending_without_reply"] != true
-        {
-            return Err(Refusal::bad("message to be replied not found"));
-        }
+        let reply_to = self.replied(parameters)?;
         let buttons = keyboard(&parameters["reply_markup"])?;
         self.last_message += 1;
         let message = Message {
@@ -223,6 +216,8 @@ impl State {
             text: text.to_owned(),
             entities,
             file: None,
+            shown: None,
+            album: None,
             reply_to,
             buttons,
             edits: 0,
@@ -233,38 +228,16 @@ impl State {
         Ok(told)
     }
 
-    fn document(&mut self, chat: i64, parameters: &Value) -> Result<Value, Refusal> {
-        let topic = parameters["message_thread_id"].as_i64();
-        self.chats.writable(chat, topic)?;
-        let name = parameters["document"]["uploaded"].as_str();
-        let name = name.ok_or_else(|| Refusal::bad("wrong file identifier/HTTP URL specified"))?;
-        let content = self.uploaded.take().unwrap_or_default();
-        if content.is_empty() {
-            return Err(Refusal::bad("file must be non-empty"));
+    /// The message that a new one is a reply to.
+    pub(super) fn replied(&self, parameters: &Value) -> Result<Option<i64>, Refusal> {
+        let reply = &parameters["reply_parameters"];
+        let reply_to = reply["message_id"].as_i64();
+        if reply_to.is_some_and(|id| id > self.last_message)
+            && reply["allow_sending_without_reply"] != true
+        {
+            return Err(Refusal::bad("message to be replied not found"));
         }
-        if content.len() > LARGEST_UPLOAD {
-            return Err(Refusal {
-                code: 413,
-                description: "Request Entity Too Large".into(),
-                parameters: Value::Null,
-            });
-        }
-        self.last_message += 1;
-        let message = Message {
-            id: self.last_message,
-            chat,
-            topic,
-            text: String::new(),
-            entities: Vec::new(),
-            buttons: Vec::new(),
-            file: Some((name.to_owned(), content)),
-            reply_to: None,
-            edits: 0,
-            deleted: false,
-        };
-        let told = told(&message);
-        self.messages.push(message);
-        Ok(told)
+        Ok(reply_to)
     }
 
     fn file(&self, parameters: &Value) -> Result<Value, Refusal> {
@@ -382,7 +355,7 @@ fn me() -> Value {
     })
 }
 
-fn told(message: &Message) -> Value {
+pub(super) fn told(message: &Message) -> Value {
     json!({
         "message_id": message.id, "date": DATE, "text": message.text,
         "chat": { "id": message.chat, "type": if message.chat > 0 { "private" } else { "supergroup" } },

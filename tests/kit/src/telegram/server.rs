@@ -3,7 +3,11 @@
 //! Owns connections, all of which can be cut at once, the token in the path, and what a call meets before it is looked
 //! at.
 
-use std::{collections::VecDeque, net::SocketAddr, sync::Arc};
+use std::{
+    collections::{HashMap, VecDeque},
+    net::SocketAddr,
+    sync::Arc,
+};
 
 use axum::{
     Router,
@@ -19,7 +23,7 @@ use hyper_util::{rt::TokioIo, service::TowerToHyperService};
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, task::JoinSet};
 
-use super::{Shared, answer::Refusal, api, fault::Fault};
+use super::{Shared, answer::Refusal, api, fault::Fault, table};
 use crate::upload;
 
 /// The longest request, in bytes: more than the largest file.
@@ -85,10 +89,18 @@ async fn answer(
     let parameters = match (form, serde_json::from_slice(&body)) {
         (Some((fields, files)), _) => {
             let mut parameters = upload::as_json(&fields);
+            let mut uploaded = HashMap::new();
             for file in files {
-                parameters[file.field.as_str()] = json!({ "uploaded": file.name });
-                shared.state.lock().uploaded = Some(file.content);
+                // What an album names stands beside the parameters.
+                if table::methods()
+                    .get(&method)
+                    .is_some_and(|known| known.contains_key(&file.field))
+                {
+                    parameters[file.field.as_str()] = json!({ "uploaded": file.name });
+                }
+                uploaded.insert(file.field.clone(), file);
             }
+            shared.state.lock().uploaded = uploaded;
             parameters
         }
         _ if body.is_empty() => json!({}),

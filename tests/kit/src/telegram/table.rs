@@ -81,15 +81,7 @@ fn object(
         let field = fields
             .get(name)
             .ok_or_else(|| format!("{path} is unknown"))?;
-        if !field
-            .kind
-            .split('|')
-            .any(|kind| is(&path, value, kind).is_ok())
-        {
-            // Of a choice the first says best what is missing.
-            let first = field.kind.split('|').next().unwrap_or_default();
-            is(&path, value, first)?;
-        }
+        fits(&path, value, &field.kind)?;
     }
     let missing = fields
         .iter()
@@ -100,13 +92,22 @@ fn object(
     }
 }
 
-fn is(path: &str, value: &Value, kind: &str) -> Result<(), String> {
-    if let Some(item) = kind.strip_prefix("Array:") {
+/// Whether a value is one of the types of a field; of an array all of its items are.
+fn fits(path: &str, value: &Value, kinds: &str) -> Result<(), String> {
+    if let Some(kinds) = kinds.strip_prefix("Array:") {
         let items = value
             .as_array()
             .ok_or_else(|| format!("{path} is no array"))?;
-        return items.iter().try_for_each(|one| is(path, one, item));
+        return items.iter().try_for_each(|one| fits(path, one, kinds));
     }
+    if kinds.split('|').any(|kind| is(path, value, kind).is_ok()) {
+        return Ok(());
+    }
+    // Of a choice the first says best what is missing.
+    is(path, value, kinds.split('|').next().unwrap_or_default())
+}
+
+fn is(path: &str, value: &Value, kind: &str) -> Result<(), String> {
     let fits = match kind {
         "Integer" => value.is_i64() || value.is_u64(),
         "String" => value.is_string(),

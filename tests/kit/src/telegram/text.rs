@@ -39,6 +39,10 @@ pub struct Message {
     pub entities: Vec<Value>,
     /// The file that it is, by name.
     pub file: Option<(String, Bytes)>,
+    /// As what the file is shown: the field of its call, such as `photo`.
+    pub shown: Option<&'static str>,
+    /// The album that it is in: the id of its first message.
+    pub album: Option<i64>,
     /// The message that it is a reply to.
     pub reply_to: Option<i64>,
     /// The buttons under it: text and data.

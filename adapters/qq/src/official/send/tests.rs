@@ -38,7 +38,7 @@ fn outgoing(id: i64, part: u32, text: &str) -> Outgoing {
             uses_left: Some(4),
         }),
         buttons: Vec::new(),
-        file: None,
+        files: Vec::new(),
         private: false,
     }
 }
