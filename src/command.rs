@@ -3,6 +3,7 @@
 //! Owns the list of commands, one file each. A command never checks rights by itself and never sends:
 //! it declares what it needs, gets a proof, and returns text and effects.
 
+pub mod admit;
 pub mod approve;
 pub mod ask;
 pub mod audit;

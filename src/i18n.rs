@@ -4,6 +4,7 @@
 //! its own, so a missing translation does not compile. Texts are plain text; values that come from
 //! outside are put in as they are and never interpreted.
 
+pub mod admit;
 pub mod consent;
 pub mod console;
 mod en;

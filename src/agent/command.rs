@@ -8,7 +8,7 @@ use super::{
     turn::{Input, Turn},
 };
 use crate::{
-    command::{Call, Command, Parsed, Site, When, approve::Press, need, parse},
+    command::{Call, Command, Parsed, Site, When, admit::Petition, approve::Press, need, parse},
     i18n::{Text, consent::Consent},
     inbound::body,
     outbound::strategy::Strategy,
@@ -27,6 +27,7 @@ impl Agent {
         let text = body::own_text(turn.body());
         let (command, arguments): (&dyn Command, &str) = match parse(&text) {
             _ if turn.body().pressed => (&Press, &text),
+            _ if turn.body().request => (&Petition, &text),
             Parsed::Command(command, arguments) => (command, arguments),
             Parsed::Unknown(name) => {
                 let text = Text::UnknownCommand(name.to_owned()).render(turn.language);

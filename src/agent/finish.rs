@@ -162,8 +162,8 @@ impl Agent {
         };
         let to = Addressee {
             answers: answers(turn, &ending.also_ends).cloned().collect(),
-            // A press is nothing that could be quoted.
-            author: (!turn.body().pressed).then(|| turn.person.encode()),
+            // A press or a request is nothing that could be quoted.
+            author: (!turn.body().pressed && !turn.body().request).then(|| turn.person.encode()),
             reply_context: turn.body().reply_context.clone(),
             private: ending.private,
         };

@@ -93,7 +93,7 @@ impl Turn {
             .iter()
             .rev()
             // The id of a button is in no language.
-            .filter(|body| !body.pressed)
+            .filter(|body| !body.pressed && !body.request)
             .find_map(|body| Language::of_text(&body::own_text(body)));
         // The name of a command is English whoever types it.
         let spoken = if input.command {

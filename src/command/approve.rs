@@ -8,13 +8,16 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::{
-    Call, Command, Desk, Done, Site, Spec, When, delete, leave,
+    Call, Command, Desk, Done, Site, Spec, When, admit, delete, leave,
     moderate::{self, Order},
     public, transfer,
     words::Person,
 };
 use crate::{
-    i18n::{About, consent::Consent},
+    i18n::{
+        About,
+        consent::{Consent, What},
+    },
     pending::{Act, NotYours, Pressed, code, id_of, may_answer, may_refuse, pressed, retire},
     permission::{AuditEvent, Capability, Level, Scope},
     reason::Reason,
@@ -181,7 +184,10 @@ async fn answer_it(call: Call<'_>, desk: &Desk, given: Given) -> Result<Done, St
     };
     if !given.yes {
         if settle(&call, desk, &row, PendingState::Denied, None).await? {
-            return Ok(denied(call, &row, &act));
+            if let Act::Admit { request, .. } = &act {
+                return admit::refuse(call, desk, &row, (request, act.what())).await;
+            }
+            return Ok(denied(call, &row, act.what()));
         }
         return too_late(&call, desk, row.pending.id).await;
     }
@@ -225,6 +231,7 @@ async fn carry_out(
             let id = user.into();
             moderate::ready(&call, desk, order, Person { id, shown }).await?
         }
+        Act::Admit { .. } => admit::ready(&call, desk, &act),
     };
     let ready = match check {
         Check::Ready(ready) => ready,
@@ -239,6 +246,7 @@ async fn carry_out(
         Ready::Delete(ready) => ready.run(&call, desk).await,
         Ready::Leave(ready) => Ok(ready.run(&call, desk).await),
         Ready::Moderate(ready) => Ok(ready.run(call, desk).await),
+        Ready::Admit(ready) => Ok(ready.run(&call, desk).await),
     }
 }
 
@@ -268,6 +276,8 @@ pub(super) enum Ready {
     Leave(leave::Ready),
     /// Something is done to a member.
     Moderate(moderate::Ready),
+    /// A request to the account is granted.
+    Admit(admit::Ready),
 }
 
 /// Ends the row if it is open, and takes its buttons away; says whether this turn did.
@@ -320,8 +330,8 @@ async fn withdraw(call: &Call<'_>, desk: &Desk, row: &StoredPending) -> Result<D
     too_late(call, desk, row.pending.id).await
 }
 
-fn denied(call: Call<'_>, row: &StoredPending, act: &Act) -> Done {
-    let mut done = Done::text(Consent::Denied(act.what()).render(call.language));
+pub(super) fn denied(call: Call<'_>, row: &StoredPending, what: What) -> Done {
+    let mut done = Done::text(Consent::Denied(what).render(call.language));
     let target = code(row.pending.id);
     let record = call
         .proof

@@ -207,6 +207,7 @@ mod tests {
             reply_author: None,
             reply_context: None,
             pressed: false,
+            request: false,
             too_large: false,
         }
     }

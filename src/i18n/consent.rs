@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use weirgate_sdk::moderation::ModerationError;
+use weirgate_sdk::{RequestKind, moderation::ModerationError};
 
 use super::{
     Language,
@@ -32,6 +32,15 @@ pub enum What {
         who: String,
         /// How long.
         time: Option<Duration>,
+    },
+    /// A request to the account is granted.
+    Admit {
+        /// What is asked for.
+        kind: RequestKind,
+        /// By whom.
+        who: String,
+        /// The group that it is about.
+        group: Option<String>,
     },
 }
 
@@ -303,22 +312,38 @@ impl Consent {
     }
 }
 
-fn what_en(what: &What) -> String {
+pub(super) fn what_en(what: &What) -> String {
     match what {
         What::Transfer { to } => format!("hand the conversation over to {to}"),
         What::Delete => "delete what is kept of the conversation".into(),
         What::Leave => "leave the conversation".into(),
         What::Moderate { deed, who, time } => format!("{} {who}{}", deed.name(), span_en(*time)),
+        What::Admit { kind, who, group } => {
+            let group = group.as_deref().unwrap_or("?");
+            match kind {
+                RequestKind::Friend => format!("take {who} as a friend"),
+                RequestKind::Invite => format!("let {who} take me into the group {group}"),
+                RequestKind::Join => format!("let {who} into the group {group}"),
+            }
+        }
     }
 }
 
-fn what_zh(what: &What) -> String {
+pub(super) fn what_zh(what: &What) -> String {
     match what {
         What::Transfer { to } => format!("将会话转让给 {to}"),
         What::Delete => "删除会话内容".into(),
         What::Leave => "离开会话".into(),
         What::Moderate { deed, who, time } => {
             format!("{} {who}{}", deed.zh(), span_zh(*time))
+        }
+        What::Admit { kind, who, group } => {
+            let group = group.as_deref().unwrap_or("?");
+            match kind {
+                RequestKind::Friend => format!("加 {who} 为好友"),
+                RequestKind::Invite => format!("接受 {who} 的邀请加入群 {group}"),
+                RequestKind::Join => format!("允许 {who} 加入群 {group}"),
+            }
         }
     }
 }

@@ -37,6 +37,7 @@ pub fn encode(message: &InboundMessage) -> Box<str> {
             .map(|author| author.as_str().to_owned()),
         reply_context: message.reply_context.clone(),
         pressed: message.via == Via::Button,
+        request: message.via == Via::Request,
         too_large: false,
     };
     let json = json(&body);
@@ -179,6 +180,7 @@ mod tests {
             reply_author: None,
             reply_context: None,
             pressed: false,
+            request: false,
             too_large: false,
         };
         assert_eq!(

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
-use weirgate_sdk::{Timestamp, UserKey};
+use weirgate_sdk::{Request, Timestamp, UserKey};
 
 use crate::{
     clock::millis,
@@ -42,6 +42,13 @@ pub enum Act {
         /// Why.
         reason: String,
     },
+    /// A request to the account is granted; the answer no refuses it on the platform as well.
+    Admit {
+        /// The request.
+        request: Request,
+        /// Who asks, as he is called, and his id.
+        shown: String,
+    },
 }
 
 /// The answer that means yes where there is nothing to choose.
@@ -55,7 +62,7 @@ impl Act {
     pub fn options(&self) -> &'static [&'static str] {
         match self {
             Self::Delete => DELETE,
-            Self::Transfer { .. } | Self::Leave | Self::Moderate { .. } => YES,
+            Self::Transfer { .. } | Self::Leave | Self::Moderate { .. } | Self::Admit { .. } => YES,
         }
     }
 
@@ -75,6 +82,11 @@ impl Act {
                 deed: *deed,
                 who: shown.clone(),
                 time: seconds.map(Duration::from_secs),
+            },
+            Self::Admit { request, shown } => What::Admit {
+                kind: request.kind,
+                who: shown.clone(),
+                group: request.group.clone(),
             },
         }
     }

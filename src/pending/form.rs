@@ -66,7 +66,7 @@ pub fn buttons(
     };
     let style = match act {
         Act::Delete | Act::Leave => ButtonStyle::Negative,
-        Act::Transfer { .. } | Act::Moderate { .. } => ButtonStyle::Positive,
+        Act::Transfer { .. } | Act::Moderate { .. } | Act::Admit { .. } => ButtonStyle::Positive,
     };
     let yes = options
         .iter()

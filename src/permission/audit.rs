@@ -68,6 +68,8 @@ pub enum AuditEvent {
     MessageRetried,
     /// A failed message was settled.
     MessageDropped,
+    /// A request to an account was granted or refused.
+    RequestAnswered,
 }
 
 impl AuditEvent {
@@ -104,6 +106,7 @@ impl AuditEvent {
             Self::ReplyDropped => "reply_dropped",
             Self::MessageRetried => "message_retried",
             Self::MessageDropped => "message_dropped",
+            Self::RequestAnswered => "request_answered",
         }
     }
 }

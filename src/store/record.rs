@@ -49,6 +49,9 @@ pub struct Body {
     /// It is no message but a press: the text is the button's id, and `reply_to` the message it stands under.
     #[serde(rename = "b", default, skip_serializing_if = "std::ops::Not::not")]
     pub pressed: bool,
+    /// It is no message but a request to the account, which an owner is asked about here: the text is the request.
+    #[serde(rename = "w", default, skip_serializing_if = "std::ops::Not::not")]
+    pub request: bool,
     /// The message was too long to be kept; only this fact and its sender are.
     #[serde(rename = "x", default, skip_serializing_if = "std::ops::Not::not")]
     pub too_large: bool,

@@ -6,6 +6,7 @@ mod limits;
 mod moderate;
 mod oversight;
 mod remind;
+mod requests;
 mod rights;
 mod stop;
 mod why;

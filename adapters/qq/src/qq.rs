@@ -11,8 +11,8 @@ use parking_lot::Mutex;
 use tokio::{sync::mpsc, time::timeout};
 use weirgate_sdk::{
     AccountName, Adapter, AdapterError, Capabilities, ConversationKey, Downloads, Event, Finding,
-    Ingress, Leaves, Length, LengthUnit, Moderates, Outgoing, Platform, SendError, Sent, Setup,
-    Stop, Streaming, admins::Admins, answer::Render, patience::Patience,
+    Ingress, Leaves, Length, LengthUnit, Moderates, Outgoing, Platform, Requests, SendError, Sent,
+    Setup, Stop, Streaming, admins::Admins, answer::Render, patience::Patience,
 };
 
 use crate::{
@@ -163,7 +163,7 @@ impl Shared {
 impl Shared {
     /// A frame was read: a request that the operator wants answered is answered, in its turn.
     pub fn requested(&self, bot: &str, frame: &Frame<'_>) {
-        let Some(call) = request::answer(frame, bot, self.settings.requests) else {
+        let Some(call) = request::answer(frame, bot, &self.settings.requests) else {
             return;
         };
         let chores = self.chores.lock();
@@ -379,6 +379,10 @@ impl Adapter for Qq {
     }
 
     fn moderates(&self) -> Option<&dyn Moderates> {
+        Some(self)
+    }
+
+    fn requests(&self) -> Option<&dyn Requests> {
         Some(self)
     }
 

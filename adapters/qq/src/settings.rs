@@ -72,10 +72,12 @@ pub enum OnRequest {
     Accept,
     /// It is refused.
     Reject,
+    /// An owner of the gateway is asked.
+    Ask,
 }
 
 /// What is done with requests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Requests {
     /// Somebody wants to be the account's friend.
     pub friend: OnRequest,
@@ -83,6 +85,8 @@ pub struct Requests {
     pub invite: OnRequest,
     /// Somebody wants to join a group in which the account is an admin.
     pub join: OnRequest,
+    /// Who is asked, by his number: an owner of the gateway.
+    pub owner: Option<String>,
 }
 
 /// What is done with a poke of the bot.
@@ -101,15 +105,26 @@ impl Requests {
             ("ignore", OnRequest::Ignore),
             ("accept", OnRequest::Accept),
             ("reject", OnRequest::Reject),
+            ("ask", OnRequest::Ask),
         ];
         let mut one = |key| fields.choice(key, OnRequest::Ignore, &words);
-        let read = Self {
-            friend: one("friend"),
-            invite: one("invite"),
-            join: one("join"),
-        };
+        let (friend, invite, join) = (one("friend"), one("invite"), one("join"));
+        let owner = fields.id("owner");
+        if owner.as_deref().is_some_and(|id| !is_number(id)) {
+            fields.invalid("owner", "not a QQ number", None);
+        }
+        if owner.is_none() && [friend, invite, join].contains(&OnRequest::Ask) {
+            let hint =
+                Some("the QQ number of an owner of the gateway who is a friend of the account");
+            fields.invalid("owner", "nobody is named who could be asked", hint);
+        }
         fields.finish();
-        read
+        Self {
+            friend,
+            invite,
+            join,
+            owner,
+        }
     }
 }
 

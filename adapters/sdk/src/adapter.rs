@@ -21,6 +21,7 @@ use crate::{
     media::{Downloads, OutgoingFile},
     message::ReplyContext,
     moderation::{Leaves, Moderates},
+    request::Requests,
     stop::Stop,
 };
 
@@ -250,6 +251,11 @@ pub trait Adapter: Send + Sync + 'static {
 
     /// Takes buttons away again, if the platform has buttons.
     fn buttons(&self) -> Option<&dyn Buttons> {
+        None
+    }
+
+    /// Answers requests to the account, if the platform has some.
+    fn requests(&self) -> Option<&dyn Requests> {
         None
     }
 

@@ -28,6 +28,7 @@ pub mod media;
 pub mod message;
 pub mod moderation;
 pub mod patience;
+pub mod request;
 pub mod settings;
 pub mod stop;
 pub mod text;
@@ -57,4 +58,5 @@ pub use message::{
     Segment, Sender, SenderKind, Timestamp, Via,
 };
 pub use moderation::{Action, BotRights, Leaves, Member, Moderates, ModerationError};
+pub use request::{Request, RequestKind, Requests};
 pub use stop::{Stop, Stopper};

@@ -76,6 +76,9 @@ pub enum Via {
     /// A button of an earlier message. The text is the button's id as it came, `reply_to` the message that it stands
     /// under, and the id is one of the press itself. See [`crate::Button`].
     Button,
+    /// Nothing that was said: somebody asks the account for something, and the conversation is the one in which an owner
+    /// of the gateway is asked. See [`crate::Request`].
+    Request,
 }
 
 /// What an attachment is.

@@ -99,8 +99,8 @@ impl Shared {
         let Some(message) = self.parts.hooks.before_queue(message) else {
             return Step::Ended(Outcome::Ignored);
         };
-        let route = if message.via == Via::Button {
-            // Its words are an id, and whoever waits for it must not wait for a turn.
+        let route = if matches!(message.via, Via::Button | Via::Request) {
+            // Its words are an id or a request, and whoever waits for it must not wait for a turn.
             Route::Queued(Kind::Now, Lane::Command)
         } else {
             route(parsed, body::is_too_large(&message))

@@ -20,6 +20,7 @@ async fn requests_are_answered_as_the_operator_says_and_else_not_at_all() {
         friend: OnRequest::Accept,
         invite: OnRequest::Reject,
         join: OnRequest::Ignore,
+        owner: None,
     };
     let rig = Rig::start(Settings {
         requests,

@@ -15,10 +15,13 @@ use weirgate_sdk::{
 use super::{
     members,
     places::Place,
-    segment,
+    request, segment,
     wire::{self, Frame, MAX_ID, MAX_MESSAGE_ID, WireAnonymous, WireSender, WireStatus},
 };
-use crate::{qq::Shared, settings::OnPoke};
+use crate::{
+    qq::Shared,
+    settings::{OnPoke, Requests},
+};
 
 /// How long the platform may deliver a message again by itself; its ids are short hashes that come back
 /// later.
@@ -26,7 +29,7 @@ const DEDUPE_LIFETIME: Duration = Duration::from_secs(600);
 /// What the account asks for again by itself counts longer than it asks back by this much.
 const DEDUPE_MARGIN: Duration = Duration::from_secs(120);
 /// Longest name of a person, in characters.
-const MAX_NAME: usize = 200;
+pub(super) const MAX_NAME: usize = 200;
 /// Longest name of an unknown event, in characters.
 const MAX_EVENT_NAME: usize = 64;
 /// Times over this many are milliseconds already.
@@ -65,6 +68,8 @@ pub struct Receiver<'a> {
     pub catch_up: Duration,
     /// A poke of the bot is a message to it.
     pub pokes: bool,
+    /// What is done with requests.
+    pub requests: &'a Requests,
 }
 
 impl<'a> Receiver<'a> {
@@ -78,6 +83,7 @@ impl<'a> Receiver<'a> {
             ignored: &shared.settings.ignore,
             catch_up: shared.settings.catch_up,
             pokes: shared.settings.poke == OnPoke::Answer,
+            requests: &shared.settings.requests,
         }
     }
 }
@@ -123,6 +129,9 @@ impl Receiver<'_> {
             "meta_event" => meta(frame),
             "notice" => self.notice(frame, now),
             "request" => {
+                if let Some(question) = request::question(self, frame, now) {
+                    return Received::Event(question);
+                }
                 let name = wire::text(frame.request_type).unwrap_or_default();
                 other(&[
                     "request",
@@ -304,7 +313,7 @@ impl Receiver<'_> {
         Some(self.conversation(Place::Group(&group).conversation().as_str()))
     }
 
-    fn conversation(&self, id: &str) -> ConversationKey {
+    pub(super) fn conversation(&self, id: &str) -> ConversationKey {
         ConversationKey {
             platform: self.platform.clone(),
             account: self.account.clone(),
@@ -313,7 +322,7 @@ impl Receiver<'_> {
         }
     }
 
-    fn user(&self, id: &str) -> UserKey {
+    pub(super) fn user(&self, id: &str) -> UserKey {
         UserKey {
             platform: self.platform.clone(),
             realm: "".into(),

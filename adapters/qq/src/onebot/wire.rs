@@ -54,6 +54,9 @@ pub struct Frame<'a> {
     /// Notice: whom somebody poked.
     #[serde(borrow)]
     pub target_id: Raw<'a>,
+    /// Request: what whoever asks says to it.
+    #[serde(borrow)]
+    pub comment: Raw<'a>,
     /// Request: what it is answered by.
     #[serde(borrow)]
     pub flag: Raw<'a>,

@@ -18,6 +18,7 @@ fn read(event: &Value) -> Received {
         ignored: &HashSet::from(["20009".to_owned()]),
         catch_up: Duration::ZERO,
         pokes: true,
+        requests: &Requests::default(),
     };
     let frame = serde_json::from_str(&event).expect("a frame");
     receiver.read(&frame, NOW, |conversation, id| {
