@@ -19,6 +19,7 @@ mod discord;
 mod durable;
 mod ends;
 mod example_adapter;
+mod faults;
 mod gateway;
 mod hooks;
 mod inbound_rules;

@@ -35,6 +35,8 @@ pub enum Fault {
     Refused(u16, Value),
     /// This status and body come in its place; nothing is done.
     Status(u16, String),
+    /// Nothing is done, and the connection breaks.
+    Broken,
     /// It is done, and the connection breaks before the answer.
     Lost,
     /// It is done, and no answer ever comes.
@@ -123,6 +125,7 @@ pub(super) async fn answer(
         None => carry_out(),
         Some(Fault::Refused(status, body)) => refused(&(status, body)),
         Some(Fault::Status(status, body)) => respond(status, body.into()),
+        Some(Fault::Broken) => broken(),
         Some(Fault::Lost) => {
             carry_out();
             broken()

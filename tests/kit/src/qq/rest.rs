@@ -43,8 +43,14 @@ const GUILD_PARAMETERS: [&str; 6] = [
 pub enum Fault {
     /// It is refused with this status and body; nothing is done.
     Refused(u16, Value),
+    /// Nothing is done, and the connection breaks.
+    Broken,
     /// It is done, and the connection breaks before the answer.
     Lost,
+    /// It is done, and no answer ever comes.
+    Silent,
+    /// Nothing is done, and what comes in the place of an answer is none.
+    Garbled,
 }
 
 impl Fault {
@@ -108,12 +114,23 @@ async fn answer(Extract(shared): Extract<Arc<Shared>>, request: Request<Body>) -
     match fault {
         None => carry_out(),
         Some(Fault::Refused(status, body)) => refused(status, &body),
+        Some(Fault::Broken) => broken(),
         Some(Fault::Lost) => {
             carry_out();
-            let broken = stream::once(async { Err::<Bytes, _>(std::io::Error::other("broken")) });
-            Response::new(Body::from_stream(broken))
+            broken()
         }
+        Some(Fault::Silent) => {
+            carry_out();
+            std::future::pending().await
+        }
+        Some(Fault::Garbled) => Response::new(Body::from("{\"id\":")),
     }
+}
+
+/// An answer that breaks off before its first byte.
+fn broken() -> Response<Body> {
+    let broken = stream::once(async { Err::<Bytes, _>(std::io::Error::other("broken")) });
+    Response::new(Body::from_stream(broken))
 }
 
 fn name(method: &Method, path: &str) -> &'static str {
