@@ -7,6 +7,7 @@ mod access;
 mod embedded;
 mod page;
 mod rough;
+mod sent;
 
 use std::time::Duration;
 
