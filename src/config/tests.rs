@@ -162,7 +162,7 @@ permissions:
     // Commands that are not there yet are told of and do no harm.
     let warned = paths(text, Severity::Warning);
     assert!(
-        warned.contains(&"permissions.commands.member[1]".to_owned()),
+        warned.contains(&"permissions.commands.member[2]".to_owned()),
         "{warned:?}"
     );
 }

@@ -234,8 +234,8 @@ fn time_is_linear() {
     for text in [attack, digits, words] {
         let began = Instant::now();
         let _ = detector.find(&text);
-        // In a debug build on a busy machine; quadratic time would be minutes.
-        assert!(began.elapsed() < Duration::from_secs(5));
+        // Some hundred milliseconds in a debug build, more where others want the processor; quadratic time is hours.
+        assert!(began.elapsed() < Duration::from_secs(60));
     }
 }
 

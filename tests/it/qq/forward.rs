@@ -195,7 +195,7 @@ async fn stopping_while_nobody_answers_ends_at_once() {
     let begun = std::time::Instant::now();
     rig.stop().await;
     assert!(
-        begun.elapsed() < Duration::from_secs(5),
+        begun.elapsed() < Duration::from_secs(20),
         "{:?}",
         begun.elapsed()
     );
