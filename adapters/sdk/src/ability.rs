@@ -38,6 +38,40 @@ pub trait Streams: Send + Sync {
     /// # Errors
     /// A [`SendError`] means that there is no preview for this turn; the final text is sent anyway.
     async fn open(&self, start: PreviewStart) -> Result<Box<dyn Preview>, SendError>;
+
+    /// Whether previews show which tools a turn runs ([`Preview::tools`]). Only then is a preview opened for that alone.
+    fn shows_tools(&self) -> bool {
+        false
+    }
+}
+
+/// How far a call of a tool has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToolUseState {
+    /// It runs, or is about to.
+    Running,
+    /// It gave something.
+    Done,
+    /// It was refused or failed.
+    Failed,
+}
+
+/// A call of a tool, as it is shown: free of secrets and bounded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolUse {
+    /// What tells it from the other calls of the turn.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// The beginning of its arguments, as JSON text, at most [`ToolUse::ARGUMENTS`] characters.
+    pub arguments: String,
+    /// How far it has come.
+    pub state: ToolUseState,
+}
+
+impl ToolUse {
+    /// The longest arguments that are shown, in characters.
+    pub const ARGUMENTS: usize = 300;
 }
 
 /// One preview of one attempt.
@@ -50,6 +84,10 @@ pub trait Preview: Send {
     /// # Errors
     /// After an error other than a rate limit the preview is given up.
     async fn push(&mut self, blocks: &[Block]) -> Result<(), SendError>;
+
+    /// Shows which tools the turn runs, apart from the text, where the platform has a place for that. Quick; what
+    /// comes of it is not asked.
+    async fn tools(&mut self, _calls: &[ToolUse]) {}
 
     /// Ends the preview; the final text is on its way through [`crate::Adapter::send`] and replaces it.
     /// Dropping a preview without this abandons it: nothing more will come under this attempt.

@@ -6,6 +6,7 @@
 
 use std::{
     future::Future,
+    net::IpAddr,
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},
@@ -18,8 +19,14 @@ use crate::{
     ability::Transcript,
     event::{Batch, Cursor},
     id::{AccountName, Platform},
+    manage::Manage,
     media::Keeper,
 };
+
+/// Where a request comes from that the gateway's web server hands to an adapter's routes, as an extension of the
+/// request: behind a proxy that the operator trusts the client, not the proxy. Without it nobody can tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClientAddress(pub IpAddr);
 
 /// What became of one event of a batch. Each of them is final for the adapter: acknowledge it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,6 +119,11 @@ pub trait Ingress: Send + Sync {
 
     /// Where files go that people hand to the adapter itself; `None` if the gateway keeps none.
     fn keeper(&self) -> Option<Arc<dyn Keeper>> {
+        None
+    }
+
+    /// What clients may ask for beside messages; `None` if the gateway does nothing of it.
+    fn manage(&self) -> Option<Arc<dyn Manage>> {
         None
     }
 

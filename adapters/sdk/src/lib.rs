@@ -24,6 +24,7 @@ pub mod error;
 pub mod event;
 pub mod id;
 pub mod ingress;
+pub mod manage;
 pub mod media;
 pub mod message;
 pub mod moderation;
@@ -34,7 +35,8 @@ pub mod stop;
 pub mod text;
 
 pub use ability::{
-    Indicates, Preview, PreviewStart, Streams, ThreadSummary, Transcript, TranscriptEntry,
+    Indicates, Preview, PreviewStart, Streams, ThreadSummary, ToolUse, ToolUseState, Transcript,
+    TranscriptEntry,
 };
 pub use adapter::{
     Adapter, ChatModels, Menu, MenuCommand, MenuLanguage, Outgoing, ReplyTarget, Sent, Setup, Whom,
@@ -48,7 +50,8 @@ pub use id::{
     AccountName, BotId, ConversationId, ConversationKey, DedupeKey, MessageId, Platform, Realm,
     ThreadId, UserId, UserKey,
 };
-pub use ingress::{Connection, Ingress, NotAccepted, Outcome, Receipt, ReceiptSlot};
+pub use ingress::{ClientAddress, Connection, Ingress, NotAccepted, Outcome, Receipt, ReceiptSlot};
+pub use manage::{Asker, Change, Configured, Extent, Manage, NotDone, Which};
 pub use media::{
     Content, Download, DownloadError, Downloads, KeepError, Keeper, KeptFile, MediaKind,
     OutgoingFile, SentFile, Source,
