@@ -305,8 +305,16 @@ pub fn need(
     site: Site,
     levels: &BTreeMap<String, Level>,
 ) -> (Capability, Scope) {
-    let spec = command.spec();
-    let (capability, scope) = command.needs(arguments, site);
+    at_level(command.spec(), command.needs(arguments, site), levels)
+}
+
+/// A need, or what the level needs to which agent.yaml moves the command.
+#[must_use]
+pub fn at_level(
+    spec: &Spec,
+    (capability, scope): (Capability, Scope),
+    levels: &BTreeMap<String, Level>,
+) -> (Capability, Scope) {
     match levels.get(spec.name) {
         Some(level) if *level != spec.level => (level.capability(), scope),
         _ => (capability, scope),

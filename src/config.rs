@@ -194,6 +194,7 @@ impl Config {
             secrets: problems.secrets(),
             file: None,
         };
+        platform::check_roles(&read.platforms, &read.permissions.roles, problems);
         let read = Self {
             secrets: [read.secrets, read.storage.database.secrets()].concat(),
             ..read

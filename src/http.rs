@@ -4,6 +4,7 @@
 //! serves and never answers a question about a conversation.
 
 mod admin;
+pub mod client;
 pub mod config;
 mod health;
 mod metrics;
@@ -19,10 +20,12 @@ use std::{
 
 use axum::{
     Router,
+    middleware::from_fn_with_state,
     routing::{get, post},
 };
 use weirgate_sdk::settings::Secret;
 
+use self::client::{Network, Proxies, locate};
 use crate::{
     app::reload::Reloader, command::desk::Connections, store::Store, telemetry::metrics::Exporter,
 };
@@ -73,10 +76,13 @@ pub(crate) struct Own {
     /// Clients reach the gateway directly: nothing says that a proxy stands in front of it.
     pub(crate) direct: bool,
     pub(crate) reloader: Reloader,
+    /// Proxies that say for whom they speak.
+    pub(crate) trusted_proxies: Vec<Network>,
 }
 
 /// All routes.
 pub(crate) fn router(own: Own, adapters: Vec<Router>) -> Router {
+    let proxies = Proxies::new(own.trusted_proxies.clone());
     let own = Arc::new(own);
     let within = |limit| {
         let late = axum::http::StatusCode::SERVICE_UNAVAILABLE;
@@ -96,5 +102,5 @@ pub(crate) fn router(own: Own, adapters: Vec<Router>) -> Router {
     for adapter in adapters {
         routes = routes.merge(adapter);
     }
-    routes
+    routes.layer(from_fn_with_state(proxies, locate))
 }

@@ -279,6 +279,9 @@ pub trait Store: PendingStore + Send + Sync {
     /// The number of a conversation that the store has met.
     async fn conversation_number(&self, key: &ConversationKey) -> Result<Option<i64>, StoreError>;
 
+    /// The number of a person whom the store has met.
+    async fn person_number(&self, key: &UserKey) -> Result<Option<i64>, StoreError>;
+
     /// The key of a person by its number.
     async fn person(&self, id: i64) -> Result<Option<UserKey>, StoreError>;
 

@@ -10,7 +10,7 @@ use std::{hash::Hash, num::NonZeroUsize, sync::Arc};
 
 use lru::LruCache;
 use parking_lot::Mutex;
-use weirgate_sdk::{Segment, UserKey};
+use weirgate_sdk::{PlatformRole, Segment, SenderKind, UserKey};
 
 use super::{
     Agent,
@@ -88,24 +88,40 @@ impl Agent {
         person: &UserKey,
         body: &Body,
     ) -> Result<(Actor, Arc<ConversationRules>), StoreError> {
+        let who = (input.person, person);
+        let shown = (body.kind, body.role);
+        self.actor_in(input.conversation, who, shown).await
+    }
+
+    /// Somebody, by his number and his key, with his rights in a conversation as they are now; `shown` is what the
+    /// platform says of him.
+    pub(super) async fn actor_in(
+        &self,
+        conversation: i64,
+        (number, person): (i64, &UserKey),
+        (kind, platform_role): (SenderKind, PlatformRole),
+    ) -> Result<(Actor, Arc<ConversationRules>), StoreError> {
         let directory = &self.desk.directory;
-        let rules = directory.rules(input.conversation).await?;
+        let rules = directory.rules(conversation).await?;
+        let key = directory.conversation(conversation).await?;
         // A right that was taken away is gone at once, also for a turn that began before.
         let settings = self.rules.get();
+        let terms = settings.terms(&key);
         let Standing { role, global_owner } = standing(
             &Known {
                 user: person,
-                kind: body.kind,
-                platform_role: body.role,
+                kind,
+                platform_role,
                 claimed: directory.is_claimed_by(person).await?,
                 grant: rules.grants.get(person.id.as_str()),
                 policy: &rules.policy,
+                of_account: terms.default_role.as_deref(),
                 now: self.clock.now(),
             },
             &settings.settings.permissions,
         );
         let actor = Actor {
-            person: input.person,
+            person: number,
             role,
             global_owner,
         };
@@ -274,7 +290,12 @@ impl Agent {
     }
 
     fn may_tell(&self, input: &Input) -> bool {
-        let whose = (input.conversation, input.person);
+        self.may_tell_in(input.conversation, input.person)
+    }
+
+    /// Whether somebody may be told, and it be recorded, that he may not.
+    pub(super) fn may_tell_in(&self, conversation: i64, person: i64) -> bool {
+        let whose = (conversation, person);
         take(&self.lately.told, whose, TOLD, 1, self.clock.tick())
     }
 }

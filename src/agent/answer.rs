@@ -13,7 +13,7 @@ use super::{
     history::{Cost, Step},
     model::{ChainError, Completion, Listener, Outcome, ToolCall},
     request::Question,
-    tool::{execute::Goes, usage::Usage},
+    tool::{execute::Goes, in_use::in_use, usage::Usage},
     turn::{Input, Turn},
     window::window,
 };
@@ -105,6 +105,13 @@ impl Collector {
             "\n\n"
         };
         self.board.push(&format!("{gap}{progress}"));
+    }
+
+    /// Shows how far the calls of a step have come, apart from the text.
+    fn show_tools(&self, wanted: bool, step: Option<&Step>) {
+        if let Some(step) = step.filter(|_| wanted) {
+            self.board.tools(in_use(step, &self.redactor));
+        }
     }
 
     /// The whole filtered text of the last step, and what was replaced in all.
@@ -389,7 +396,10 @@ impl Agent {
                         calls: completion.calls,
                     });
                     hint = None;
+                    let shown = calling.stream_intermediate;
+                    collector.show_tools(shown, work.steps.last());
                     goes = self.execute(input, turn, work).await?;
+                    collector.show_tools(shown, work.steps.last());
                 }
                 Outcome::BrokenCalls(broken) if callable && work.broken < MAX_BROKEN => {
                     collector.end_step(completion.attempts);

@@ -258,14 +258,14 @@ fn outcome(ending: &Ending) -> &'static str {
 
 /// What the effects of a turn make worthless of what is kept beside the store.
 #[derive(Default)]
-struct Changes {
+pub(super) struct Changes {
     places: Vec<Place>,
     resets: Vec<HistoryScope>,
     forgets: bool,
 }
 
 impl Changes {
-    fn of(effects: &[Effect]) -> Self {
+    pub(super) fn of(effects: &[Effect]) -> Self {
         let mut changes = Self::default();
         for effect in effects {
             match effect {
@@ -287,7 +287,7 @@ impl Changes {
         changes
     }
 
-    fn recent(&self, recent: &Recent) {
+    pub(super) fn recent(&self, recent: &Recent) {
         if self.forgets {
             // Each person may have a history of his own there; this is rare enough to begin anew for all.
             recent.clear();
@@ -295,7 +295,7 @@ impl Changes {
         self.resets.iter().for_each(|scope| recent.forget(*scope));
     }
 
-    fn directory(&self, directory: &Directory) {
+    pub(super) fn directory(&self, directory: &Directory) {
         self.places
             .iter()
             .for_each(|place| directory.changed(*place));

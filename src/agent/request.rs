@@ -84,9 +84,11 @@ impl Agent {
             tokens: usize::try_from(settings.max_context_tokens).unwrap_or(usize::MAX),
             keep_recent: settings.keep_recent_messages,
         };
+        let terms = input.rules.terms(&turn.conversation);
+        let system = terms.system_prompt(&settings.system_prompt);
         let built = context::build(
             Material {
-                system: &settings.system_prompt,
+                system: &system,
                 history: &question.history,
                 newest: question.newest.clone(),
                 pictures: question.pictures.clone(),

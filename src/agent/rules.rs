@@ -5,7 +5,14 @@
 
 use std::sync::Arc;
 
-use super::{Settings, model::Chain, tool::registry::Registry};
+use weirgate_sdk::ConversationKey;
+
+use super::{
+    Settings,
+    model::Chain,
+    terms::{AllTerms, Terms},
+    tool::registry::Registry,
+};
 use crate::{
     outbound::compose::Composer, schedule::permits::ProviderPermits, security::guard::Guard,
 };
@@ -24,6 +31,17 @@ pub struct Rules {
     pub tools: Registry,
     /// How answers become replies.
     pub composer: Composer,
+    /// What each account gives its people.
+    pub terms: AllTerms,
+}
+
+impl Rules {
+    /// What the account of a conversation gives its people; nothing of its own if it is not there any more.
+    #[must_use]
+    pub fn terms(&self, conversation: &ConversationKey) -> Arc<Terms> {
+        let account = (conversation.platform.clone(), conversation.account.clone());
+        self.terms.get(&account).cloned().unwrap_or_default()
+    }
 }
 
 impl std::fmt::Debug for Rules {

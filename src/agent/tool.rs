@@ -9,6 +9,7 @@ pub mod date;
 pub mod execute;
 pub mod fetch;
 pub mod files;
+pub mod in_use;
 pub mod order;
 pub mod program;
 pub mod registry;

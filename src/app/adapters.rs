@@ -17,6 +17,7 @@ use weirgate_sdk::{
 };
 
 use crate::{
+    agent::terms::Terms,
     app::StartError,
     config::{Config, KnownPlatform, render_problems},
     inbound::{accept::AccountRules, addressing::Addressing},
@@ -104,13 +105,13 @@ macro_rules! platforms {
                         let text = render_problems("agent.yaml", &problems.take());
                         return Err(StartError::Config(text));
                     }
-                    for (name, addressing, settings) in found {
+                    for (name, own, settings) in found {
                         let key = (Platform::from($krate::PLATFORM), name);
                         let setup = setup($krate::PLATFORM, &key.1);
                         let old = before.get(&key);
                         let account = match old.and_then(|old| old.kept(&settings, &setup)) {
                             Some(old) => Account {
-                                rules: AccountRules { addressing, ..old.rules },
+                                rules: own.rules(old.rules.shown),
                                 ..old
                             },
                             None => {
@@ -118,7 +119,7 @@ macro_rules! platforms {
                                 let adapter = $krate::build(setup, settings.clone());
                                 let routes: fn(&_) -> Routes = $routes;
                                 let routes = routes(&adapter);
-                                Account::new(adapter, addressing, routes, settings, origin)
+                                Account::new(adapter, own, routes, settings, origin)
                             }
                         };
                         built.insert(key, account);
@@ -182,7 +183,7 @@ pub fn first_starter() -> Option<(&'static str, &'static str)> {
 impl Account {
     fn new(
         adapter: Arc<dyn Adapter>,
-        addressing: Addressing,
+        own: Own,
         routes: Routes,
         settings: impl Any + Send + Sync,
         origin: Option<String>,
@@ -190,7 +191,7 @@ impl Account {
         let shown = probe(&*adapter).transcript;
         Self {
             adapter,
-            rules: AccountRules { addressing, shown },
+            rules: own.rules(shown),
             routes,
             settings: Arc::new(settings),
             origin,
@@ -237,7 +238,7 @@ pub(super) fn probe(adapter: &dyn Adapter) -> Capabilities {
 /// Reports what is wrong between the accounts of a platform, which none of them shows alone.
 fn together<S>(
     section: &Setting<'_>,
-    found: &[(AccountName, Addressing, S)],
+    found: &[(AccountName, Own, S)],
     conflicts: impl Fn(&[(&str, &S)]) -> Vec<String>,
 ) {
     let accounts: Vec<_> = found
@@ -249,12 +250,35 @@ fn together<S>(
     }
 }
 
+/// What the core reads of an account's section.
+struct Own {
+    addressing: Addressing,
+    terms: Terms,
+}
+
+impl Own {
+    fn read(account: &mut Fields<'_>) -> Self {
+        Self {
+            addressing: Addressing::read(account.section("addressing")),
+            terms: Terms::read(account),
+        }
+    }
+
+    fn rules(self, shown: bool) -> AccountRules {
+        AccountRules {
+            addressing: self.addressing,
+            shown,
+            terms: Arc::new(self.terms),
+        }
+    }
+}
+
 /// The accounts of a platform's section: the name, what the core reads, what the adapter reads.
 fn accounts<S>(
     section: &Setting<'_>,
     most: usize,
     read: fn(&mut Fields<'_>) -> S,
-) -> Vec<(AccountName, Addressing, S)> {
+) -> Vec<(AccountName, Own, S)> {
     let mut fields = section.fields();
     let mut found = Vec::new();
     for (name, setting) in fields.map("accounts") {
@@ -264,10 +288,10 @@ fn accounts<S>(
             break;
         }
         let mut account = setting.fields();
-        let addressing = Addressing::read(account.section("addressing"));
+        let own = Own::read(&mut account);
         let settings = read(&mut account);
         account.finish();
-        found.push((AccountName::from(name), addressing, settings));
+        found.push((AccountName::from(name), own, settings));
     }
     fields.finish();
     found

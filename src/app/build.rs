@@ -267,6 +267,7 @@ impl Doors {
             admin_token: config.http.admin_token.clone(),
             direct: config.http.public_url.is_none(),
             reloader: self.reloader.clone(),
+            trusted_proxies: config.http.trusted_proxies.clone(),
         };
         http::router(own, adapters::routes(accounts))
     }

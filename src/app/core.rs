@@ -201,7 +201,8 @@ impl Core {
             media: media.clone(),
             stop: signals.deliver.clone(),
         });
-        let rules = Arc::new(Current::new(tune::rules(config, models, made, permits)));
+        let rules = tune::rules(config, models, made, permits, &rules_of_accounts);
+        let rules = Arc::new(Current::new(rules));
         let intake = IntakeRules {
             accounts: rules_of_accounts,
             ambient: config.context.ambient.enable,

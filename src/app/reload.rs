@@ -65,11 +65,16 @@ enum Ask {
     Reload(Cause, oneshot::Sender<Arc<Report>>),
     /// Show a key and those below it.
     Show(String, oneshot::Sender<Vec<Shown>>),
-    /// Set a key, or take it back.
-    Set(String, Option<String>, oneshot::Sender<Result<(), Refused>>),
+    /// Show the defaults.
+    Defaults(oneshot::Sender<Vec<Shown>>),
+    /// Set keys, or take them back.
+    Set(Changes, oneshot::Sender<Result<(), Refused>>),
     /// Put in place what another process has set.
     Take(Overrides),
 }
+
+/// Keys with their new values; `None` takes one back.
+type Changes = Vec<(String, Option<String>)>;
 
 /// Asks for reloads. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -128,9 +133,21 @@ impl Configure for Reloader {
         Some(report.to_lines(&self.redactor))
     }
 
-    async fn set(&self, key: &str, value: Option<&str>) -> Result<(), Refused> {
+    async fn defaults(&self) -> Vec<Shown> {
         let (answer, answered) = oneshot::channel();
-        let ask = Ask::Set(key.to_owned(), value.map(str::to_owned), answer);
+        if self.asks.try_send(Ask::Defaults(answer)).is_err() {
+            return Vec::new();
+        }
+        answered.await.unwrap_or_default()
+    }
+
+    async fn set(&self, changes: &[(&str, Option<&str>)]) -> Result<(), Refused> {
+        let (answer, answered) = oneshot::channel();
+        let changes = changes
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), value.map(str::to_owned)))
+            .collect();
+        let ask = Ask::Set(changes, answer);
         self.asks.try_send(ask).map_err(|_| Refused::Busy)?;
         answered.await.unwrap_or(Err(Refused::Busy))
     }
@@ -178,8 +195,11 @@ async fn carry_out(mut engine: Engine, mut asks: Asks, stop: Stop) {
             Some(Ask::Show(key, answer)) => {
                 let _ = answer.send(engine.show(&key));
             }
-            Some(Ask::Set(key, value, answer)) => {
-                let _ = answer.send(engine.set(&key, value.as_deref()).await);
+            Some(Ask::Defaults(answer)) => {
+                let _ = answer.send(engine.defaults());
+            }
+            Some(Ask::Set(changes, answer)) => {
+                let _ = answer.send(engine.set(&changes).await);
             }
             Some(Ask::Take(overrides)) => engine.take(overrides).await,
         }

@@ -13,6 +13,7 @@ use crate::{
     agent::{
         model::{Chain, Model},
         rules::Rules,
+        terms::AllTerms,
         tool::registry::Registry,
     },
     clock::Clock,
@@ -124,8 +125,10 @@ pub(super) fn rules(
     models: Vec<Arc<dyn Model>>,
     (composer, guard, tools): Made,
     permits: Arc<ProviderPermits>,
+    accounts: &HashMap<(Platform, AccountName), AccountRules>,
 ) -> Rules {
     Rules {
+        terms: terms(accounts),
         guard,
         tools,
         settings: translate::settings(config),
@@ -133,6 +136,14 @@ pub(super) fn rules(
         permits,
         composer,
     }
+}
+
+/// What each account gives its people.
+fn terms(accounts: &HashMap<(Platform, AccountName), AccountRules>) -> AllTerms {
+    let terms = accounts
+        .iter()
+        .map(|(key, rules)| (key.clone(), Arc::clone(&rules.terms)));
+    terms.collect()
 }
 
 /// What starts turns.
@@ -160,7 +171,7 @@ pub(crate) fn default_rules(clock: Clock) -> Rules {
     let permits = Arc::new(ProviderPermits::new(clock, limiters, Arc::default()));
     let redactor = Arc::<Redactor>::default();
     let made = made(&config, &redactor).unwrap();
-    rules(&config, Vec::new(), made, permits)
+    rules(&config, Vec::new(), made, permits, &HashMap::new())
 }
 
 /// What decides when turns start.
@@ -220,7 +231,7 @@ impl Tuner {
         self.deliverer.set_output(config.output.clone());
         self.deliverer.set_adapters(adapters);
         let Prepared { made, models } = prepared;
-        let rules = rules(config, models, made, Arc::clone(&permits));
+        let rules = rules(config, models, made, Arc::clone(&permits), &account_rules);
         self.rules.set(rules);
         self.dispatch.set_pace(pace(config, permits));
         self.dispatch.set_policy(translate::policy(config));

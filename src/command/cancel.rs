@@ -36,7 +36,12 @@ impl Command for Cancel {
         // First what waits, so that the end of the running turn does not start the next one.
         let (site, person) = (call.site, call.actor.person);
         let dropped = desk
-            .drop_waiting(site, Some(person), call.turn, Reason::Cancelled)
+            .drop_waiting(
+                site.conversation,
+                Some(person),
+                call.turn,
+                Reason::Cancelled,
+            )
             .await?;
         let turns = desk.stop(site.conversation, person, false);
         let text = Text::Cancelled {

@@ -29,6 +29,8 @@ static SPEC: Spec = Spec {
     when: When::InOrder,
 };
 
+/// What the keys of the gateway need.
+pub const GATEWAY: (Capability, Scope) = (Capability::SEND_COMMAND, Scope::Global);
 /// What the stored key of a setting of the gateway begins with.
 pub const STORED: &str = "config:";
 /// A word that takes a value back.
@@ -98,7 +100,7 @@ impl Command for ConfigCommand {
                 let capability = Level::Admin.capability();
                 (capability, Scope::Conversation(site.conversation))
             }
-            Whose::Gateway => (Capability::SEND_COMMAND, Scope::Global),
+            Whose::Gateway => GATEWAY,
         }
     }
 
@@ -226,10 +228,10 @@ async fn set_gateway(
     let Some(configure) = &desk.configure else {
         return Ok(refuse(&call, &Settings::NoKey { given: short(key) }));
     };
-    if let Err(refused) = configure.set(key, value).await {
+    if let Err(refused) = configure.set(&[(key, value)]).await {
         let text = match refused {
-            Refused::Key(why) => Settings::NotSet {
-                key: short(key),
+            Refused::Key(key, why) => Settings::NotSet {
+                key: short(&key),
                 why,
             },
             Refused::Value(problems) => Settings::Wrong {

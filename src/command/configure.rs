@@ -31,8 +31,8 @@ pub enum Origin {
 /// Why a key was not set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refused {
-    /// It is none that is set at run time.
-    Key(NotSet),
+    /// This key is none that is set at run time.
+    Key(String, NotSet),
     /// The configuration would be wrong: what, in the words of `weirgate check`.
     Value(Vec<String>),
     /// It cannot be done now.
@@ -66,16 +66,19 @@ pub enum Reloaded {
 /// The running configuration.
 #[async_trait]
 pub trait Configure: Send + Sync {
-    /// A key and those below it; the most that a chat can bear. None if there is no such key.
+    /// A key and those below it, or all keys for an empty one. None if there is no such key.
     async fn show(&self, key: &str) -> Vec<Shown>;
+
+    /// The keys that have a default, with it.
+    async fn defaults(&self) -> Vec<Shown>;
 
     /// Reads the file again and puts it in force, whole or not at all; `None` if that cannot be done now.
     async fn reload(&self) -> Option<Reloaded>;
 
-    /// Sets a key of the whole gateway, or takes back what was set. It is in force when this returns; the
-    /// caller stores it.
+    /// Sets keys of the whole gateway, or takes back what was set: all or none. They are in force when this
+    /// returns; the caller stores them.
     ///
     /// # Errors
-    /// Why it was not set; nothing has changed then.
-    async fn set(&self, key: &str, value: Option<&str>) -> Result<(), Refused>;
+    /// Why they were not set; nothing has changed then.
+    async fn set(&self, changes: &[(&str, Option<&str>)]) -> Result<(), Refused>;
 }

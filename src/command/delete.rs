@@ -98,21 +98,13 @@ impl Ready {
     pub(super) async fn run(self, call: &Call<'_>, desk: &Desk) -> Result<Done, StoreError> {
         let conversation = call.site.conversation;
         let mut done = if self.all {
-            let ended = desk
-                .drop_waiting(call.site, None, call.turn, Reason::ConversationDeleted)
-                .await?;
-            desk.stop_all(conversation, STOPPING).await;
-            let replies = desk
-                .deliverer
-                .drop_all(conversation, Reason::ConversationDeleted)
-                .await;
-            erase(desk, conversation, call.turn).await?;
+            let Wiped { messages, replies } = wipe(desk, conversation, call.turn).await?;
             let text = Consent::DeletedAll {
-                messages: ended.len(),
+                messages: messages.len(),
                 replies,
             };
             Done {
-                also_ends: ended,
+                also_ends: messages,
                 ..Done::text(text.render(call.language))
             }
         } else {
@@ -132,6 +124,30 @@ impl Ready {
         done.effects.push(record.into());
         Ok(done)
     }
+}
+
+/// What was still to be done in a conversation when it was wiped.
+#[derive(Debug)]
+pub struct Wiped {
+    /// The platform's ids of messages that waited.
+    pub messages: Vec<String>,
+    /// How many answers were not sent.
+    pub replies: usize,
+}
+
+/// Ends what is under way in a conversation, but for the turn `before`, and takes the words out of all that is older.
+///
+/// # Errors
+/// The store's. What is done stays done, and doing it again is safe.
+pub async fn wipe(desk: &Desk, conversation: i64, before: i64) -> Result<Wiped, StoreError> {
+    let reason = Reason::ConversationDeleted;
+    let messages = desk
+        .drop_waiting(conversation, None, before, reason)
+        .await?;
+    desk.stop_all(conversation, STOPPING).await;
+    let replies = desk.deliverer.drop_all(conversation, reason).await;
+    erase(desk, conversation, before).await?;
+    Ok(Wiped { messages, replies })
 }
 
 /// Takes the words out of the journal, a slice at a time so that others can write in between. What is done stays done

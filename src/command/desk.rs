@@ -12,7 +12,7 @@ use weirgate_sdk::{AccountName, Connection, Platform, Timestamp};
 use crate::{
     agent::{rules::Rules, running::Running},
     clock::Clock,
-    command::{Site, claim::Claim, configure::Configure},
+    command::{claim::Claim, configure::Configure},
     current::Current,
     directory::Directory,
     i18n::StatusFacts,
@@ -150,23 +150,20 @@ impl Desk {
     /// The store's; what could not be ended there stays in the queue of a later start.
     pub async fn drop_waiting(
         &self,
-        site: Site,
+        conversation: i64,
         whose: Option<i64>,
         before: i64,
         reason: Reason,
     ) -> Result<Vec<String>, StoreError> {
         let wanted = WaitingFilter {
-            account: Some(site.account),
-            conversation: Some(site.conversation),
+            account: None,
+            conversation: Some(conversation),
             person: whose,
             leases: None,
         };
         // What is not in the queue was taken by a turn, or is held back in the store.
         let waits = |row: &Waiting| {
-            let (id, key) = (
-                row.id,
-                self.key(site.account, site.conversation, row.person),
-            );
+            let (id, key) = (row.id, self.key(row.account, conversation, row.person));
             id < before
                 && (self.dispatch.remove(&key, id)
                     || self.dispatch.holds(&key, id) && !self.running.has(id))

@@ -115,8 +115,13 @@ async fn drop_rows(
     }
     let messages = match whose {
         Some(person) => {
-            desk.drop_waiting(call.site, Some(person), call.turn, Reason::Cancelled)
-                .await?
+            desk.drop_waiting(
+                call.site.conversation,
+                Some(person),
+                call.turn,
+                Reason::Cancelled,
+            )
+            .await?
         }
         None => Vec::new(),
     };

@@ -141,6 +141,7 @@ pub async fn find(
     // A store that cannot be read makes nobody less than he is.
     let claimed = desk.directory.is_claimed_by(&user).await.unwrap_or(true);
     let role = member.as_ref().map(|member| member.role);
+    let terms = desk.rules.get().terms(call.conversation);
     let standing = standing(
         &Known {
             user: &user,
@@ -149,6 +150,7 @@ pub async fn find(
             claimed,
             grant: rules.grants.get(person.id.as_str()),
             policy: &rules.policy,
+            of_account: terms.default_role.as_deref(),
             now: desk.now(),
         },
         permissions,

@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, fmt, sync::OnceLock};
 
 use weirgate_sdk::settings::{Fields, Node, Problems, Setting, Value, nearest};
 
-use crate::outbound::config::PlatformAdaptation;
+use crate::{agent::terms::Terms, outbound::config::PlatformAdaptation, permission::Roles};
 
 /// A platform of this build.
 #[derive(Clone, Copy)]
@@ -59,6 +59,25 @@ pub(super) fn read(top: &mut Fields<'_>, known: &[KnownPlatform]) -> BTreeMap<St
         nodes.insert(name.to_owned(), setting.node().clone());
     }
     nodes
+}
+
+/// Whether the roles that accounts give to whoever has no other are roles.
+pub(super) fn check_roles(platforms: &BTreeMap<String, Node>, roles: &Roles, problems: &Problems) {
+    for (name, node) in platforms {
+        let Some(Value::Map(accounts)) = node.get("accounts").map(|node| &node.value) else {
+            continue;
+        };
+        for account in accounts {
+            let Some(role) = account.node.get(Terms::ROLE) else {
+                continue;
+            };
+            let path = format!("platforms.{name}.accounts.{}.{}", account.key, Terms::ROLE);
+            let setting = Setting::new(role, path, problems);
+            if setting.word().is_some_and(|word| roles.get(word).is_none()) {
+                setting.invalid("there is no such role", None);
+            }
+        }
+    }
 }
 
 /// What the shipped agent.yaml says of single platforms.

@@ -167,8 +167,9 @@ impl Written {
     #[must_use]
     pub fn below(&self, key: &str) -> Vec<(String, String)> {
         let is_below = |path: &&String| {
-            path.strip_prefix(key)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+            let below = path.strip_prefix(key);
+            key.is_empty()
+                || below.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
         };
         let found = self.0.iter().filter(|(path, _)| is_below(path));
         found

@@ -6,6 +6,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use weirgate_sdk::settings::{Fields, Secret, Setting};
 
+use super::client::Network;
 use crate::config::address;
 
 /// The section `http`.
@@ -17,6 +18,8 @@ pub struct Http {
     pub public_url: Option<String>,
     /// From `admin_token_file`: what opens /metrics to others than this machine.
     pub admin_token: Option<Secret>,
+    /// Proxies whose word on who a client is counts.
+    pub trusted_proxies: Vec<Network>,
 }
 
 impl Default for Http {
@@ -25,6 +28,7 @@ impl Default for Http {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8787)),
             public_url: None,
             admin_token: None,
+            trusted_proxies: Vec::new(),
         }
     }
 }
@@ -43,11 +47,23 @@ impl Http {
                 .get("public_url")
                 .and_then(|setting| address::base_url(&setting)),
             admin_token: fields.get("admin_token_file").and_then(|s| s.secret_file()),
+            trusted_proxies: networks(&fields.list("trusted_proxies")),
         };
-        fields.refused("trusted_proxies", "is not available in this version");
         fields.finish();
         read
     }
+}
+
+fn networks(settings: &[Setting<'_>]) -> Vec<Network> {
+    let network = |setting: &Setting<'_>| {
+        let network = Network::parse(setting.word()?);
+        if network.is_none() {
+            let hint = "write an address or a network, such as 127.0.0.1 or 10.0.0.0/8";
+            setting.invalid("not an address", Some(hint));
+        }
+        network
+    };
+    settings.iter().filter_map(network).collect()
 }
 
 fn listen(setting: &Setting<'_>) -> Option<SocketAddr> {

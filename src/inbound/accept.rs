@@ -18,8 +18,8 @@ use tokio::{
     },
 };
 use weirgate_sdk::{
-    AccountName, Batch, Connection, Cursor, InboundMessage, Ingress, Keeper, NotAccepted, Outcome,
-    Platform, Receipt, ReceiptSlot, Stop, Transcript,
+    AccountName, Batch, Connection, Cursor, InboundMessage, Ingress, Keeper, Manage, NotAccepted,
+    Outcome, Platform, Receipt, ReceiptSlot, Stop, Transcript,
 };
 
 use super::{
@@ -31,7 +31,7 @@ use super::{
     sent::SentMessages,
 };
 use crate::{
-    agent::Agent,
+    agent::{Agent, terms::Terms},
     clock::{Clock, Tick},
     command::desk::Connections,
     current::Current,
@@ -64,6 +64,8 @@ pub struct AccountRules {
     pub addressing: Addressing,
     /// Conversations are shown from the store.
     pub shown: bool,
+    /// What it gives its people.
+    pub terms: Arc<Terms>,
 }
 
 /// What the configuration says of acceptance.
@@ -245,6 +247,11 @@ impl Ingress for Intake {
         Some(media)
     }
 
+    fn manage(&self) -> Option<Arc<dyn Manage>> {
+        let agent = Arc::clone(&self.shared.parts.agent);
+        Some(agent)
+    }
+
     fn transcript(&self) -> Arc<dyn Transcript> {
         Arc::clone(&self.shared.parts.transcript)
     }
@@ -277,7 +284,7 @@ impl Shared {
         for event in events {
             let keep = all.ambient.then_some(&mut ambient);
             let step = self.plan(event, rules, &mut messages, keep);
-            metrics::event(&platform, outcome_name(&step));
+            metrics::event(&platform, plan::outcome_name(&step));
             steps.push(step);
         }
         for row in ambient {
@@ -481,16 +488,6 @@ fn ended(step: &Step) -> Outcome {
     match step {
         Step::Ended(outcome) => *outcome,
         _ => Outcome::Ignored,
-    }
-}
-
-fn outcome_name(step: &Step) -> &'static str {
-    match step {
-        Step::Ended(_) => "ignored",
-        Step::Accepted(_) => "message",
-        Step::Edit(_) => "edited",
-        Step::Delete(..) => "deleted",
-        Step::Stop(..) => "stop",
     }
 }
 

@@ -10,7 +10,8 @@ use parking_lot::Mutex;
 use tokio::{sync::Notify, task::JoinHandle};
 use unicode_segmentation::UnicodeSegmentation;
 use weirgate_sdk::{
-    Adapter, ConversationKey, Preview, PreviewStart, SendError, Streaming, answer::Format,
+    Adapter, ConversationKey, Preview, PreviewStart, SendError, Streaming, Streams, ToolUse,
+    answer::Format,
 };
 
 use super::{blocks::blocks, config::StreamingOutput, deliver::Deliverer};
@@ -23,6 +24,8 @@ const LAST_PIECE: Duration = Duration::from_secs(1);
 struct Shown {
     attempt: u32,
     text: String,
+    /// The calls of the turn's last step, if they were not shown yet.
+    tools: Option<Vec<ToolUse>>,
     ended: bool,
 }
 
@@ -37,10 +40,19 @@ pub struct Board {
 impl Board {
     /// A new attempt begins: what was shown is to be replaced.
     pub fn restart(&self, attempt: u32) {
-        *self.shown.lock() = Shown {
+        let mut shown = self.shown.lock();
+        *shown = Shown {
             attempt,
+            tools: shown.tools.take(),
             ..Shown::default()
         };
+        drop(shown);
+        self.changed.notify_one();
+    }
+
+    /// What the turn has its tools do now.
+    pub fn tools(&self, calls: Vec<ToolUse>) {
+        self.shown.lock().tools = Some(calls);
         self.changed.notify_one();
     }
 
@@ -139,9 +151,10 @@ async fn show(board: Board, setting: Setting) {
     let mut shed = false;
     loop {
         board.changed.notified().await;
-        let (attempt, text, ended) = {
-            let shown = board.shown.lock();
-            (shown.attempt, shown.text.clone(), shown.ended)
+        let (attempt, text, tools, ended) = {
+            let mut shown = board.shown.lock();
+            let tools = shown.tools.take();
+            (shown.attempt, shown.text.clone(), tools, shown.ended)
         };
         let visible = if ended {
             text.as_str()
@@ -152,6 +165,15 @@ async fn show(board: Board, setting: Setting) {
             open = None;
             pushed = 0;
         }
+        if let Some(tools) = tools.filter(|_| streams.shows_tools()) {
+            let opened = match open.take() {
+                Some((_, preview)) => Ok(preview),
+                None => begin(streams, &setting, attempt).await,
+            };
+            let Ok(mut preview) = opened else { return };
+            preview.tools(&tools).await;
+            open = Some((attempt, preview));
+        }
         if worth_a_piece(visible, pushed, setting.pace.chunk_size, ended) {
             if setting
                 .deliverer
@@ -159,16 +181,10 @@ async fn show(board: Board, setting: Setting) {
             {
                 let preview = match open.take() {
                     Some((_, preview)) => preview,
-                    None => {
-                        let start = PreviewStart {
-                            attempt,
-                            ..setting.start.clone()
-                        };
-                        match streams.open(start).await {
-                            Ok(preview) => preview,
-                            Err(_) => return,
-                        }
-                    }
+                    None => match begin(streams, &setting, attempt).await {
+                        Ok(preview) => preview,
+                        Err(_) => return,
+                    },
                 };
                 let Some(preview) = push(preview, visible, &setting.redactor).await else {
                     return;
@@ -202,6 +218,19 @@ async fn show(board: Board, setting: Setting) {
     if let Some((_, preview)) = open {
         preview.finish().await;
     }
+}
+
+/// Begins the preview of an attempt.
+async fn begin(
+    streams: &dyn Streams,
+    setting: &Setting,
+    attempt: u32,
+) -> Result<Box<dyn Preview>, SendError> {
+    let start = PreviewStart {
+        attempt,
+        ..setting.start.clone()
+    };
+    streams.open(start).await
 }
 
 fn key(setting: &Setting) -> &ConversationKey {

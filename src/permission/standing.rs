@@ -25,6 +25,8 @@ pub struct Known<'a> {
     pub grant: Option<&'a Grant>,
     /// The conversation's policy.
     pub policy: &'a Policy,
+    /// The role that the account gives whoever has no other.
+    pub of_account: Option<&'a str>,
     /// Now.
     pub now: Timestamp,
 }
@@ -40,7 +42,8 @@ pub struct Standing {
 
 /// The role of somebody. Global owners come first. The blacklist beats everything else, and a whitelist
 /// that is not empty shuts out who is not on it. Then count, in this order, a role that was given here and
-/// has not run out, the platform's own role, the conversation's default role, and the default role.
+/// has not run out, the platform's own role, the default role of the conversation, that of the account, and that of
+/// the gateway.
 ///
 /// An anonymous sender, a channel or a service has no person behind it and gets a guest's rights, unless the
 /// platform vouches for more and the conversation's policy takes its word.
@@ -76,8 +79,9 @@ pub fn standing(known: &Known<'_>, rules: &Permissions) -> Standing {
     if let Some(which) = of_platform(known.platform_role, rules) {
         return built_in(which);
     }
-    let by_default = policy.default_role.as_deref();
-    let by_default = by_default.and_then(|name| named(rules, name));
+    let by_default = [policy.default_role.as_deref(), known.of_account];
+    let by_default = by_default.into_iter().flatten();
+    let by_default = by_default.filter_map(|name| named(rules, name)).next();
     role(by_default.unwrap_or_else(|| {
         named(rules, &rules.default_role).unwrap_or_else(|| rules.roles.built_in(BuiltIn::Guest))
     }))

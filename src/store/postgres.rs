@@ -312,6 +312,12 @@ impl Store for PostgresStore {
             .await
     }
 
+    async fn person_number(&self, key: &UserKey) -> Result<Option<i64>, StoreError> {
+        self.readers
+            .ask(async { question::person_number(&mut *self.readers.get().await?, key).await })
+            .await
+    }
+
     async fn person(&self, id: i64) -> Result<Option<UserKey>, StoreError> {
         let key = self
             .readers

@@ -108,6 +108,7 @@ impl Bed {
         let rules = AccountRules {
             addressing: Addressing::default(),
             shown: false,
+            terms: Arc::default(),
         };
         let parts = Parts {
             store,

@@ -2,6 +2,9 @@
 
 mod doors;
 mod files;
+mod frames;
+mod managed;
+mod many;
 mod plain;
 mod resume;
 mod tester;
@@ -232,12 +235,12 @@ async fn what_is_wrong_in_a_frame_harms_nothing_else() {
             "missing_message_id",
         ),
         (
-            r#"{"type":"setting","content":{"act":"getConfig"}}"#.to_owned(),
-            "not_available",
+            r#"{"type":"setting","content":{"act":"rm"}}"#.to_owned(),
+            "unknown_act",
         ),
         (
             r#"{"type":"chat","messageId":"m1","content":[]}"#.to_owned(),
-            "not_available",
+            "empty",
         ),
         (
             json!({"type": "text", "messageId": "m1", "content": long}).to_string(),
@@ -254,7 +257,7 @@ async fn what_is_wrong_in_a_frame_harms_nothing_else() {
         assert!(error["text"].as_str().unwrap().ends_with('。'), "{error}");
     }
     client.send_binary(vec![0, 0, 0, 2, b'{', b'}']).await;
-    assert_eq!(client.next_of("error").await["code"], "not_available");
+    assert_eq!(client.next_of("error").await["code"], "bad_frame");
     client.say("m1", "still here").await;
     assert_eq!(client.next_of("ack").await["messageId"], "m1");
 }

@@ -4,7 +4,7 @@
 //! it was told to stop. A send puts its frame where the sockets of the conversation get it from; who is
 //! not there reads it from the store when he comes.
 
-use std::{fmt, sync::Arc, time::Duration, time::Instant};
+use std::{fmt, net::IpAddr, sync::Arc, time::Duration, time::Instant};
 
 use async_trait::async_trait;
 use axum::Router;
@@ -15,12 +15,13 @@ use tokio::{
 };
 use weirgate_sdk::{
     AccountName, Adapter, AdapterError, Capabilities, ChatModels, Connection, ConversationKey,
-    Ingress, Keeper, Length, LengthUnit, MessageId, Outgoing, Platform, SendError, Sent, Setup,
-    Stop, Streaming, Streams, answer::Render,
+    Ingress, Keeper, Length, LengthUnit, Manage, MessageId, Outgoing, Platform, SendError, Sent,
+    Setup, Stop, Streaming, Streams, answer::Render,
 };
 
 use crate::{
     PLATFORM, Settings,
+    address::{Addresses, customer},
     download::{self, Downloads},
     format::Html,
     http,
@@ -47,9 +48,21 @@ pub struct WebChat {
     pub(crate) hub: Hub,
     running: Mutex<Option<Running>>,
     quotas: Mutex<Quotas>,
+    /// What came from each address, whoever said it.
+    address_quotas: Mutex<Quotas>,
     sockets: Arc<Semaphore>,
+    addresses: Addresses,
     pub(crate) uploads: Uploads,
     pub(crate) downloads: Downloads,
+}
+
+/// Why a socket is not opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NoPlace {
+    /// There is no place, or nobody to speak to.
+    Full,
+    /// Its address has enough of them.
+    Address,
 }
 
 #[derive(Clone)]
@@ -71,7 +84,9 @@ pub fn build(setup: Setup, mut settings: Settings) -> Arc<WebChat> {
         hub: Hub::new(format!("{epoch:032x}").into(), settings.timing.room),
         running: Mutex::new(None),
         quotas: Mutex::default(),
+        address_quotas: Mutex::default(),
         sockets: Arc::new(Semaphore::new(settings.max_sockets)),
+        addresses: Addresses::new(settings.max_sockets_per_address),
         uploads: Uploads::default(),
         downloads: Downloads::default(),
         settings,
@@ -85,17 +100,26 @@ impl WebChat {
         http::router(self, first)
     }
 
-    /// What a new socket needs; `None` if there is no place, or nobody to speak to.
-    pub(crate) fn link(&self) -> Option<Link> {
-        let running = self.running.lock().clone()?;
+    /// What a new socket needs, whose client is at this address as far as anybody knows.
+    ///
+    /// # Errors
+    /// Why it gets none.
+    pub(crate) fn link(&self, address: Option<IpAddr>) -> Result<Link, NoPlace> {
+        let running = self.running.lock().clone().ok_or(NoPlace::Full)?;
         if running.stop.is_stopped() {
-            return None;
+            return Err(NoPlace::Full);
         }
-        let permit = Arc::clone(&self.sockets).try_acquire_owned().ok()?;
-        Some(Link {
+        let place = match address {
+            Some(address) => Some(self.addresses.enter(address).ok_or(NoPlace::Address)?),
+            None => None,
+        };
+        let permit = Arc::clone(&self.sockets).try_acquire_owned();
+        Ok(Link {
             ingress: running.ingress,
             stop: running.stop,
-            permit,
+            permit: permit.map_err(|_| NoPlace::Full)?,
+            address,
+            place,
         })
     }
 
@@ -103,6 +127,12 @@ impl WebChat {
     pub(crate) fn keeper(&self) -> Option<Arc<dyn Keeper>> {
         let running = self.running.lock().clone()?;
         running.ingress.keeper()
+    }
+
+    /// What the gateway does beside messages, while it runs.
+    pub(crate) fn manage(&self) -> Option<Arc<dyn Manage>> {
+        let running = self.running.lock().clone()?;
+        running.ingress.manage()
     }
 
     /// The key of a visitor's conversation.
@@ -115,10 +145,18 @@ impl WebChat {
         }
     }
 
-    /// Counts a message of a visitor, unless it is over a limit.
-    pub(crate) fn count(&self, visitor: &str) -> Result<(), Over> {
-        let limits = self.settings.visitor_limits;
-        self.quotas.lock().take(visitor, limits, Instant::now())
+    /// Counts a message of a visitor, and of the address that he is at, unless it is over a limit.
+    pub(crate) fn count(&self, visitor: &str, address: Option<IpAddr>) -> Result<(), Over> {
+        let now = Instant::now();
+        let (of_visitor, of_address) = (self.settings.visitor_limits, self.settings.address_limits);
+        self.quotas.lock().take(visitor, of_visitor, now)?;
+        match address.map(customer) {
+            Some(address) => {
+                let mut quotas = self.address_quotas.lock();
+                quotas.take(&address.to_string(), of_address, now)
+            }
+            None => Ok(()),
+        }
     }
 
     pub(crate) fn is_running(&self) -> bool {

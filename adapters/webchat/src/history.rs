@@ -59,6 +59,22 @@ impl Page {
     }
 }
 
+/// The body of a `context` frame: the people's messages of a page that are pending, but for those whose end was sent.
+pub(crate) fn waiting(
+    entries: &[TranscriptEntry],
+    ended: impl Fn(&str) -> bool,
+) -> Map<String, Value> {
+    let waits = |entry: &&TranscriptEntry| {
+        let id = entry.message.as_ref();
+        entry.pending && id.is_some_and(|id| !ended(id.as_str()))
+    };
+    let waiting = entries.iter().filter(waits).map(|entry| {
+        let id = entry.message.as_ref().map(|id| id.as_str());
+        json!({ "messageId": id, "id": entry.id, "at": entry.at })
+    });
+    object(json!({ "waiting": waiting.collect::<Vec<_>>() }))
+}
+
 fn message(entry: &TranscriptEntry, html: String) -> Map<String, Value> {
     let mut body = object(json!({ "id": entry.id, "at": entry.at, "html": html }));
     match &entry.message {

@@ -7,7 +7,7 @@
 use std::{fmt::Write, sync::Arc};
 
 use axum::{
-    Json, Router,
+    Extension, Json, Router,
     extract::{
         Request, State, WebSocketUpgrade,
         ws::{WebSocket, rejection::WebSocketUpgradeRejection},
@@ -18,19 +18,21 @@ use axum::{
     routing::{get, post},
 };
 use serde_json::{Value, json};
+use weirgate_sdk::ClientAddress;
 
 use crate::{
-    adapter::WebChat,
+    adapter::{NoPlace, WebChat},
     download,
     files::{File, files, page},
     origin::{check_host, check_origin},
     rest, socket, upload,
 };
 
-/// Largest frame and message from a client in bytes.
-pub(crate) const MAX_FRAME: usize = 128 * 1024;
-/// A socket's buffers in bytes: what is written at once, and what may wait behind a slow connection.
-const WRITE_BUFFER: usize = 16 * 1024;
+/// Largest body of a request from a client in bytes, but for files.
+pub(crate) const MAX_BODY: usize = 128 * 1024;
+/// A socket's buffers in bytes: what is read and written at once, which every socket has, and what may wait behind a
+/// slow connection.
+const BUFFER: usize = 4 * 1024;
 const MAX_WRITE_BUFFER: usize = 4 * 1024 * 1024;
 
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
@@ -193,6 +195,7 @@ async fn download_preflight() -> Response {
 /// Opens a socket, if the page that asks may.
 async fn open(
     State(chat): State<Arc<WebChat>>,
+    client: Option<Extension<ClientAddress>>,
     uri: Uri,
     headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
@@ -207,21 +210,30 @@ async fn open(
         Ok(upgrade) => upgrade,
         Err(rejection) => return rejection.into_response(),
     };
-    let Some(link) = chat.link() else {
-        return (
-            StatusCode::SERVICE_UNAVAILABLE,
-            [(header::RETRY_AFTER, "5")],
-            "try again later",
-        )
-            .into_response();
+    let link = match chat.link(client.map(|Extension(client)| client.0)) {
+        Ok(link) => link,
+        Err(reason) => return no_place(reason),
     };
+    let most = chat.settings.max_frame;
     upgrade
-        .max_message_size(MAX_FRAME)
-        .max_frame_size(MAX_FRAME)
-        .read_buffer_size(WRITE_BUFFER)
-        .write_buffer_size(WRITE_BUFFER)
+        .max_message_size(most)
+        .max_frame_size(most)
+        .read_buffer_size(BUFFER)
+        .write_buffer_size(BUFFER)
         .max_write_buffer_size(MAX_WRITE_BUFFER)
         .on_upgrade(move |socket: WebSocket| socket::serve(chat, link, socket))
+}
+
+fn no_place(reason: NoPlace) -> Response {
+    let (status, pause, text) = match reason {
+        NoPlace::Full => (StatusCode::SERVICE_UNAVAILABLE, "5", "try again later"),
+        NoPlace::Address => (
+            StatusCode::TOO_MANY_REQUESTS,
+            "30",
+            "too many connections from this address",
+        ),
+    };
+    (status, [(header::RETRY_AFTER, pause)], text).into_response()
 }
 
 /// Where a request comes from, if it says so. A second or unreadable header is as bad as a foreign one.

@@ -1,11 +1,17 @@
 //! Frames from a client, read.
 //!
-//! Owns what a client may say and every limit on it. Pure: a line of text in, a request or a fault out.
-//! A fault concerns one line only. Nothing that names a user is ever read from a frame.
+//! Owns what a client may say and every limit on it. Pure: a line of text or a binary frame in, a request or a fault
+//! out. A fault concerns one line only. Nothing that names a user is ever read from a frame.
 
+mod act;
+mod binary;
+mod chat;
+
+use bytes::Bytes;
 use serde_json::{Map, Value};
-use weirgate_sdk::settings::Secret;
+use weirgate_sdk::{Change, settings::Secret};
 
+use self::binary::Blobs;
 use crate::texts::{Code, Language};
 
 /// Most lines in one frame.
@@ -29,10 +35,27 @@ pub(crate) enum Request {
         /// Files that were sent before.
         files: Vec<String>,
     },
+    /// Says something that brings its files along.
+    Chat {
+        /// The client's id of the message.
+        message: String,
+        /// The words, line ends as `\n`; empty only beside files.
+        text: String,
+        /// The files, in their order.
+        files: Vec<Inline>,
+    },
     /// Ends the running turn.
     Stop,
     /// Asks for facts about the gateway.
     System(Act),
+    /// Asks for the configuration, or changes it.
+    Setting(Setting),
+    /// Begins, empties or deletes a conversation.
+    Session(SessionAct),
+    /// Asks for the conversation as it is now.
+    Sync,
+    /// Asks which messages still wait for their end.
+    Context,
     /// Asks for past messages.
     History {
         /// Those before this journal id.
@@ -46,6 +69,68 @@ pub(crate) enum Request {
     Ping,
 }
 
+impl Request {
+    /// Whether it says something: it then has an end of its own.
+    pub(crate) fn is_message(&self) -> bool {
+        matches!(self, Self::Text { .. } | Self::Chat { .. })
+    }
+}
+
+/// A file that comes in a frame.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Inline {
+    /// What the client calls it; untrusted.
+    pub(crate) name: Option<String>,
+    /// The media type that the client gives it, in lower case; to be compared with the content.
+    pub(crate) declared: Option<String>,
+    /// The content, never empty.
+    pub(crate) bytes: Bytes,
+}
+
+/// What `setting` asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Setting {
+    /// What is in force.
+    Running,
+    /// The defaults.
+    Default,
+    /// These are to be set.
+    Save(Vec<Change>),
+}
+
+impl Setting {
+    /// The name in the protocol.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Running => "getConfig",
+            Self::Default => "getDefaultConfig",
+            Self::Save(_) => "saveConfig",
+        }
+    }
+}
+
+/// What `session` asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SessionAct {
+    /// A label for a new conversation.
+    New,
+    /// What was said goes.
+    Clear,
+    /// The conversation goes.
+    Delete,
+}
+
+impl SessionAct {
+    /// The name in the protocol.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Clear => "clear",
+            Self::Delete => "delete",
+        }
+    }
+}
+
 /// The first frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hello {
@@ -57,6 +142,8 @@ pub(crate) struct Hello {
     pub(crate) resume: Option<Resume>,
     /// The language of errors.
     pub(crate) language: Language,
+    /// He wants to be told what the conversation remembers from now on.
+    pub(crate) memory: bool,
 }
 
 /// Where a client stopped.
@@ -99,14 +186,43 @@ pub(crate) struct Fault {
 
 /// Reads one line; `max_message` in characters.
 pub(crate) fn read(line: &str, max_message: usize) -> Result<Line, Fault> {
-    let mut message = None;
-    read_line(line, max_message, &mut message).map_err(|code| Fault { code, message })
+    match serde_json::from_str::<Value>(line) {
+        Ok(Value::Object(fields)) => understand(&fields, max_message, Blobs::default()),
+        _ => Err(Code::BadFrame.into()),
+    }
 }
 
-fn read_line(line: &str, max_message: usize, message: &mut Option<String>) -> Result<Line, Code> {
-    let Ok(Value::Object(fields)) = serde_json::from_str::<Value>(line) else {
-        return Err(Code::BadFrame);
-    };
+/// Reads a binary frame: the length of its head, the head, which is one line, and the blobs that the head names.
+pub(crate) fn read_binary(frame: &Bytes, max_message: usize) -> Result<Line, Fault> {
+    let (fields, blobs) = binary::split(frame)?;
+    understand(&fields, max_message, blobs)
+}
+
+impl From<Code> for Fault {
+    fn from(code: Code) -> Self {
+        let message = None;
+        Self { code, message }
+    }
+}
+
+fn understand(
+    fields: &Map<String, Value>,
+    max_message: usize,
+    mut blobs: Blobs,
+) -> Result<Line, Fault> {
+    let mut message = None;
+    let line = read_fields(fields, max_message, &mut message, &mut blobs);
+    // What belongs to nothing is as wrong as what is missing.
+    let line = line.and_then(|line| blobs.finish().map(|()| line));
+    line.map_err(|code| Fault { code, message })
+}
+
+fn read_fields(
+    fields: &Map<String, Value>,
+    max_message: usize,
+    message: &mut Option<String>,
+    blobs: &mut Blobs,
+) -> Result<Line, Code> {
     *message = match fields.get("messageId") {
         None | Some(Value::Null) => None,
         Some(Value::String(id)) if is_id(id, "_-.:") => Some(id.clone()),
@@ -123,7 +239,7 @@ fn read_line(line: &str, max_message: usize, message: &mut Option<String>) -> Re
         .and_then(Value::as_str)
         .ok_or(Code::BadFrame)?;
     let request = match kind {
-        "hello" => Request::Hello(hello(&fields)),
+        "hello" => Request::Hello(hello(fields)),
         "text" => {
             let files = files(fields.get("files"))?;
             let text = text(fields.get("content"), max_message, !files.is_empty())?;
@@ -133,12 +249,23 @@ fn read_line(line: &str, max_message: usize, message: &mut Option<String>) -> Re
                 files,
             }
         }
+        "chat" => {
+            let (text, files) = chat::read(fields.get("content"), max_message, blobs)?;
+            Request::Chat {
+                message: message.clone().ok_or(Code::MissingMessageId)?,
+                text,
+                files,
+            }
+        }
         "stop" => Request::Stop,
-        "system" => Request::System(act(&fields)?),
-        "history" => history(&fields)?,
+        "system" => Request::System(act::system(fields)?),
+        "setting" => Request::Setting(act::setting(fields)?),
+        "session" => Request::Session(act::session(fields)?),
+        "history" => history(fields)?,
         "sessions" => Request::Sessions,
+        "sync" => Request::Sync,
+        "context" => Request::Context,
         "ping" => Request::Ping,
-        "setting" | "chat" => return Err(Code::NotAvailable),
         _ => return Err(Code::UnknownType),
     };
     Ok(Line {
@@ -176,6 +303,7 @@ fn hello(fields: &Map<String, Value>) -> Hello {
         },
         resume,
         language: fields.get("language").map(Language::of).unwrap_or_default(),
+        memory: fields.get("history").and_then(Value::as_bool) == Some(true),
     }
 }
 
@@ -203,6 +331,11 @@ fn text(content: Option<&Value>, max_message: usize, optional: bool) -> Result<S
             .ok_or(Code::BadFrame)?,
         _ => return Err(Code::BadFrame),
     };
+    checked(clean(text), max_message, optional)
+}
+
+/// A text without control characters, line ends as `\n`.
+fn clean(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
@@ -214,32 +347,28 @@ fn text(content: Option<&Value>, max_message: usize, optional: bool) -> Result<S
             c => clean.push(c),
         }
     }
-    if clean.chars().all(is_invisible) {
-        if optional {
-            return Ok(String::new());
-        }
-        return Err(Code::Empty);
+    clean
+}
+
+/// The words of a message, if they are some and not too many; `optional` ones may be none.
+fn checked(words: String, max_message: usize, optional: bool) -> Result<String, Code> {
+    if words.chars().all(is_invisible) {
+        return if optional {
+            Ok(String::new())
+        } else {
+            Err(Code::Empty)
+        };
     }
-    if clean.chars().count() > max_message {
+    if words.chars().count() > max_message {
         return Err(Code::TooLong);
     }
-    Ok(clean)
+    Ok(words)
 }
 
 /// White space and the characters without width that pass a trim.
 fn is_invisible(c: char) -> bool {
     c.is_whitespace()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{3164}')
-}
-
-fn act(fields: &Map<String, Value>) -> Result<Act, Code> {
-    let act = fields.get("content").and_then(|content| content.get("act"));
-    match act.and_then(Value::as_str) {
-        Some("getVersion") => Ok(Act::Version),
-        Some("getModels") => Ok(Act::Models),
-        Some(_) => Err(Code::UnknownAct),
-        None => Err(Code::BadFrame),
-    }
 }
 
 fn history(fields: &Map<String, Value>) -> Result<Request, Code> {

@@ -5,6 +5,7 @@
 //! by itself, trusts an id that a client made up, or turns text into markup anywhere but in `format`.
 
 mod adapter;
+mod address;
 mod arrival;
 mod download;
 mod draft;
@@ -18,6 +19,7 @@ mod incoming;
 mod origin;
 mod outgoing;
 mod outlet;
+mod pace;
 mod preview;
 mod quota;
 mod rest;

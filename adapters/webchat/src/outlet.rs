@@ -8,7 +8,7 @@ use std::{
     collections::VecDeque,
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -137,6 +137,8 @@ pub(crate) struct Outlet {
     /// Notified whenever an item was written.
     wrote: Notify,
     cut: watch::Sender<Option<Cut>>,
+    /// The client wants to be told what is remembered.
+    memory: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -184,8 +186,19 @@ impl Outlet {
             queued: Notify::new(),
             wrote: Notify::new(),
             cut: watch::Sender::new(None),
+            memory: AtomicBool::new(false),
         });
         (Arc::clone(&outlet), Items(outlet))
+    }
+
+    /// Says whether the client wants to be told what its conversations remember.
+    pub(crate) fn set_memory(&self, wanted: bool) {
+        self.memory.store(wanted, Ordering::Relaxed);
+    }
+
+    /// Whether it does.
+    pub(crate) fn wants_memory(&self) -> bool {
+        self.memory.load(Ordering::Relaxed)
     }
 
     /// Queues an item; `false` if the socket is closed or is now, because it does not keep up.

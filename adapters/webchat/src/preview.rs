@@ -6,7 +6,7 @@
 use std::time::Instant;
 
 use async_trait::async_trait;
-use weirgate_sdk::{Preview, PreviewStart, SendError, Streams, answer::Block};
+use weirgate_sdk::{Preview, PreviewStart, SendError, Streams, ToolUse, answer::Block};
 
 use crate::{
     adapter::WebChat,
@@ -33,6 +33,10 @@ impl Streams for WebChat {
             count: 0,
         }))
     }
+
+    fn shows_tools(&self) -> bool {
+        true
+    }
 }
 
 /// A preview that is being written.
@@ -56,6 +60,10 @@ impl Preview for Writing {
         let mut room = self.room.lock();
         room.push_draft(&self.start, from, html, Instant::now())
             .map_err(refused)
+    }
+
+    async fn tools(&mut self, calls: &[ToolUse]) {
+        self.room.lock().show_tools(&self.start, calls);
     }
 
     async fn finish(self: Box<Self>) {}

@@ -8,23 +8,24 @@ mod ask;
 pub mod openapi;
 mod stream;
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, convert::Infallible, net::IpAddr, sync::Arc};
 
 use axum::{
     Json, Router,
-    extract::{DefaultBodyLimit, Query, Request, State},
-    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
+    extract::{DefaultBodyLimit, FromRequestParts, Path, Query, Request, State},
+    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header, request::Parts},
     middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
-    routing::{get, post},
+    routing::{delete, get, post},
 };
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
+use weirgate_sdk::ClientAddress;
 
 use crate::{
     adapter::WebChat,
-    http::{MAX_FRAME, may_ask, refuse, single},
-    incoming::{Hello, Resume},
+    http::{MAX_BODY, may_ask, refuse, single},
+    incoming::{Hello, Resume, SessionAct},
     outgoing::object,
     session::once::shown,
     texts::{Code, Language},
@@ -34,7 +35,7 @@ use self::ask::ask;
 
 /// What a preflight allows.
 const HEADERS: &str = "authorization, content-type, last-event-id";
-const METHODS: &str = "GET, POST";
+const METHODS: &str = "GET, POST, DELETE";
 
 /// The routes below `/api/chat/NAME`.
 pub(crate) fn routes(chat: &Arc<WebChat>, base: &str) -> Router<Arc<WebChat>> {
@@ -50,14 +51,22 @@ pub(crate) fn routes(chat: &Arc<WebChat>, base: &str) -> Router<Arc<WebChat>> {
         )
         .route(
             &format!("{base}/sessions"),
-            get(sessions).options(preflight),
+            get(sessions).post(begin).options(preflight),
+        )
+        .route(
+            &format!("{base}/sessions/{{session}}"),
+            delete(end).options(preflight),
+        )
+        .route(
+            &format!("{base}/sessions/{{session}}/clear"),
+            post(clear).options(preflight),
         )
         .route(&format!("{base}/stop"), post(stop).options(preflight))
         .route(
             &format!("{base}/events"),
             get(stream::events).options(preflight),
         )
-        .layer(DefaultBodyLimit::max(MAX_FRAME))
+        .layer(DefaultBodyLimit::max(MAX_BODY))
         .layer(of_site)
 }
 
@@ -84,41 +93,75 @@ async fn preflight() -> Response {
     response
 }
 
-async fn visitors(
-    State(chat): State<Arc<WebChat>>,
+/// Who asks, as far as a request says.
+pub(crate) struct Asking {
     headers: HeaderMap,
-) -> Result<Response, Failed> {
-    let language = language(&headers);
-    let token = ask::new_visitor(&chat, language).map_err(|code| Failed(code, language))?;
+    address: Option<IpAddr>,
+}
+
+impl<S: Sync> FromRequestParts<S> for Asking {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        let address = parts.extensions.get::<ClientAddress>();
+        Ok(Self {
+            headers: parts.headers.clone(),
+            address: address.map(|client| client.0),
+        })
+    }
+}
+
+impl Asking {
+    /// A fault in his language.
+    fn failed(&self, code: Code) -> Failed {
+        Failed(code, language(&self.headers))
+    }
+
+    /// The fields of a body, which is one JSON object.
+    fn fields(&self, body: &Bytes) -> Result<Map<String, Value>, Failed> {
+        match serde_json::from_slice(body) {
+            Ok(Value::Object(fields)) => Ok(fields),
+            _ => Err(self.failed(Code::BadFrame)),
+        }
+    }
+}
+
+async fn visitors(State(chat): State<Arc<WebChat>>, asking: Asking) -> Result<Response, Failed> {
+    let language = language(&asking.headers);
+    let token = ask::new_visitor(&chat, asking.address, language);
+    let token = token.map_err(|code| asking.failed(code))?;
     Ok((StatusCode::CREATED, Json(json!({ "token": token }))).into_response())
 }
 
 async fn say(
     State(chat): State<Arc<WebChat>>,
-    headers: HeaderMap,
+    asking: Asking,
     body: Bytes,
 ) -> Result<Response, Failed> {
-    let mut fields = fields(&headers, &body)?;
-    let text = fields.remove("text").unwrap_or_default();
-    fields.insert("content".into(), json!({ "text": text }));
-    let answer = line(&chat, &headers, "text", fields).await?;
+    let mut fields = asking.fields(&body)?;
+    if let Some(text) = fields.remove("text") {
+        fields.insert("content".into(), json!({ "text": text }));
+    } else {
+        fields.remove("content");
+    }
+    let answer = line(&chat, &asking, "text", fields).await?;
     Ok((StatusCode::ACCEPTED, Json(answer)).into_response())
 }
 
 async fn stop(
     State(chat): State<Arc<WebChat>>,
-    headers: HeaderMap,
+    asking: Asking,
     body: Bytes,
 ) -> Result<Response, Failed> {
-    let fields = fields(&headers, &body)?;
-    line(&chat, &headers, "stop", fields).await?;
+    let fields = asking.fields(&body)?;
+    line(&chat, &asking, "stop", fields).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
 async fn history(
     State(chat): State<Arc<WebChat>>,
     Query(query): Query<HashMap<String, String>>,
-    headers: HeaderMap,
+    asking: Asking,
 ) -> Result<Json<Value>, Failed> {
     let mut fields = Map::new();
     if let Some(session) = query.get("sessionId") {
@@ -126,34 +169,67 @@ async fn history(
     }
     for name in ["before", "limit"] {
         if let Some(number) = query.get(name) {
-            let number: i64 = number
-                .parse()
-                .map_err(|_| Failed(Code::BadFrame, language(&headers)))?;
+            let number: i64 = number.parse().map_err(|_| asking.failed(Code::BadFrame))?;
             fields.insert(name.into(), number.into());
         }
     }
-    Ok(Json(line(&chat, &headers, "history", fields).await?))
+    Ok(Json(line(&chat, &asking, "history", fields).await?))
 }
 
-async fn sessions(
+async fn sessions(State(chat): State<Arc<WebChat>>, asking: Asking) -> Result<Json<Value>, Failed> {
+    Ok(Json(line(&chat, &asking, "sessions", Map::new()).await?))
+}
+
+async fn begin(State(chat): State<Arc<WebChat>>, asking: Asking) -> Result<Response, Failed> {
+    let answer = conversation(&chat, &asking, None, SessionAct::New).await?;
+    let label = json!({ "sessionId": answer["sessionId"] });
+    Ok((StatusCode::CREATED, Json(label)).into_response())
+}
+
+async fn end(
     State(chat): State<Arc<WebChat>>,
-    headers: HeaderMap,
-) -> Result<Json<Value>, Failed> {
-    Ok(Json(line(&chat, &headers, "sessions", Map::new()).await?))
+    Path(session): Path<String>,
+    asking: Asking,
+) -> Result<StatusCode, Failed> {
+    conversation(&chat, &asking, Some(session), SessionAct::Delete).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn clear(
+    State(chat): State<Arc<WebChat>>,
+    Path(session): Path<String>,
+    asking: Asking,
+) -> Result<StatusCode, Failed> {
+    conversation(&chat, &asking, Some(session), SessionAct::Clear).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn conversation(
+    chat: &Arc<WebChat>,
+    asking: &Asking,
+    session: Option<String>,
+    act: SessionAct,
+) -> Result<Value, Failed> {
+    let mut fields = object(json!({ "content": { "act": act.name() } }));
+    if let Some(session) = session {
+        fields.insert("sessionId".into(), session.into());
+    }
+    line(chat, asking, "session", fields).await
 }
 
 /// Asks one line of the protocol and gives what it is answered with, without what only a socket needs.
 async fn line(
     chat: &Arc<WebChat>,
-    headers: &HeaderMap,
+    asking: &Asking,
     kind: &'static str,
     mut fields: Map<String, Value>,
 ) -> Result<Value, Failed> {
-    let failed = |code| Failed(code, language(headers));
-    let hello = hello(headers, None).map_err(failed)?;
+    let failed = |code| asking.failed(code);
+    let hello = hello(&asking.headers, None).map_err(failed)?;
     fields.insert("type".into(), kind.into());
     let line = Value::Object(fields).to_string();
-    let mut answer = ask(chat, hello, line, kind).await.map_err(failed)?;
+    let answer = ask(chat, asking.address, hello, (line, kind)).await;
+    let mut answer = answer.map_err(failed)?;
     for name in ["type", "epoch", "seq"] {
         answer.remove(name);
     }
@@ -161,7 +237,7 @@ async fn line(
 }
 
 /// Who asks, and from where he listens on.
-fn hello(headers: &HeaderMap, resume: Option<Resume>) -> Result<Hello, Code> {
+pub(crate) fn hello(headers: &HeaderMap, resume: Option<Resume>) -> Result<Hello, Code> {
     let credential = single(headers, header::AUTHORIZATION).and_then(|it| {
         let (scheme, credential) = it.split_once(' ')?;
         scheme
@@ -174,14 +250,6 @@ fn hello(headers: &HeaderMap, resume: Option<Resume>) -> Result<Hello, Code> {
     let mut hello = shown(credential, language(headers));
     hello.resume = resume;
     Ok(hello)
-}
-
-/// The fields of a body, which is one JSON object.
-fn fields(headers: &HeaderMap, body: &Bytes) -> Result<Map<String, Value>, Failed> {
-    match serde_json::from_slice(body) {
-        Ok(Value::Object(fields)) => Ok(fields),
-        _ => Err(Failed(Code::BadFrame, language(headers))),
-    }
 }
 
 fn language(headers: &HeaderMap) -> Language {
@@ -223,22 +291,31 @@ fn status(code: Code) -> StatusCode {
         Code::NoVisitor | Code::BadIdentity | Code::IdentityRequired | Code::HelloFirst => {
             StatusCode::UNAUTHORIZED
         }
-        Code::TooLong => StatusCode::PAYLOAD_TOO_LARGE,
-        Code::TooFast | Code::TooManyToday | Code::TooManySockets => StatusCode::TOO_MANY_REQUESTS,
+        Code::Forbidden | Code::FilesOff => StatusCode::FORBIDDEN,
+        Code::TooLong | Code::FileTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        Code::BadFile | Code::RefusedFile => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        Code::TooFast | Code::TooManyToday | Code::TooManySockets | Code::TooManyFiles => {
+            StatusCode::TOO_MANY_REQUESTS
+        }
         Code::StoreUnavailable | Code::Stopping | Code::HistoryUnavailable => {
             StatusCode::SERVICE_UNAVAILABLE
         }
+        Code::UnknownFile => StatusCode::NOT_FOUND,
         Code::Refused | Code::Ignored => StatusCode::CONFLICT,
         Code::BadFrame
         | Code::UnknownType
         | Code::UnknownAct
+        | Code::UnknownPart
+        | Code::BadLength
+        | Code::BadCount
+        | Code::BadSize
+        | Code::BadValue
         | Code::NotAvailable
         | Code::MissingMessageId
         | Code::BadMessageId
         | Code::BadSessionId
         | Code::TooManySessions
         | Code::Empty
-        | Code::UnknownFile
         | Code::TooManyLines => StatusCode::BAD_REQUEST,
     }
 }

@@ -13,13 +13,13 @@ use std::{
 
 use axum::extract::ws::Utf8Bytes;
 use serde_json::{Map, Value, json};
-use weirgate_sdk::{MessageId, Outgoing, PreviewStart, SentFile};
+use weirgate_sdk::{MessageId, Outgoing, PreviewStart, SentFile, ToolUse, ToolUseState};
 
 use crate::{
     arrival::Arrivals,
     draft::{Drafts, NoDraft},
     format::visible_text,
-    outgoing::{Stamp, end, object, put_answers, put_files, stamped},
+    outgoing::{Stamp, direct, end, object, put_answers, put_files, stamped},
     outlet::{DraftBlock, Item, Outlet},
 };
 
@@ -170,14 +170,14 @@ impl Room {
         self.arrivals.begin(message, html);
     }
 
-    /// A message is durable: every window shows it.
-    pub(crate) fn arrived(&mut self, message: &str) {
-        if let Some(html) = self.arrivals.take(message) {
-            self.say(
-                "user",
-                object(json!({ "messageId": message, "html": html })),
-            );
-        }
+    /// A message is durable, under this id of the journal if that is known yet: every window shows it.
+    pub(crate) fn arrived(&mut self, message: &str, id: Option<i64>) {
+        let Some(html) = self.arrivals.take(message) else {
+            return;
+        };
+        let body = object(json!({ "messageId": message, "html": html }));
+        self.say("user", body.clone());
+        self.remembered("user", id, body);
     }
 
     /// A message was accepted before and is shown already. Gives the end of it, for the socket that sent
@@ -207,7 +207,7 @@ impl Room {
             return;
         }
         for message in &outgoing.answers {
-            self.arrived(message.as_str());
+            self.arrived(message.as_str(), None);
         }
         self.drafts.end(outgoing.turn.as_deref(), &outgoing.answers);
         remember(
@@ -224,16 +224,71 @@ impl Room {
         }
         put_answers(&mut body, &outgoing.answers);
         put_files(&mut body, outgoing.files.iter().map(SentFile::from));
-        self.say("text", body);
+        self.say("text", body.clone());
+        self.remembered("assistant", Some(outgoing.id), body);
         if outgoing.part.saturating_add(1) >= outgoing.parts {
             self.end(&outgoing.answers);
         }
     }
 
+    /// Tells those who want to know what was added to the conversation. It has no number of its own: whoever was away
+    /// reads the history.
+    fn remembered(&mut self, role: &str, id: Option<i64>, body: Map<String, Value>) {
+        if !self.outlets.iter().any(|outlet| outlet.wants_memory()) {
+            return;
+        }
+        let told = [
+            "messageId",
+            "html",
+            "part",
+            "parts",
+            "turn",
+            "answers",
+            "files",
+        ];
+        let told = body
+            .into_iter()
+            .filter(|(name, _)| told.contains(&name.as_str()));
+        let mut message: Map<String, Value> = told.collect();
+        message.insert("role".into(), role.into());
+        if let Some(id) = id {
+            message.insert("id".into(), id.into());
+        }
+        let body = object(json!({ "message": message }));
+        let frame = direct("history/add", Some(&self.session), body);
+        self.outlets
+            .retain(|outlet| !outlet.wants_memory() || outlet.frame(frame.clone()));
+    }
+
+    /// Shows which tools a turn runs. Nothing of it is kept: it is over when the answer is there.
+    pub(crate) fn show_tools(&mut self, start: &PreviewStart, calls: &[ToolUse]) {
+        for message in &start.answers {
+            self.arrived(message.as_str(), None);
+        }
+        let calls: Vec<Value> = calls.iter().map(call).collect();
+        let mut body = object(json!({
+            "turn": &*start.turn, "attempt": start.attempt, "calls": calls,
+        }));
+        put_answers(&mut body, &start.answers);
+        self.seq += 1;
+        let frame = self.stamp("tool_calls", self.seq, body);
+        self.send(&frame);
+    }
+
+    /// Nothing is left of what was said: every window shows an empty conversation, and whoever comes again too.
+    pub(crate) fn emptied(&mut self) {
+        self.drafts = Drafts::default();
+        self.ring.clear();
+        self.ring_bytes = 0;
+        self.gone = self.seq;
+        let body = object(json!({ "messages": [], "more": false, "replace": true }));
+        self.say("history", body);
+    }
+
     /// Messages are over that no answer names.
     pub(crate) fn ended_unanswered(&mut self, messages: &[MessageId]) {
         for message in messages {
-            self.arrived(message.as_str());
+            self.arrived(message.as_str(), None);
         }
         self.drafts.end(None, messages);
         self.end(messages);
@@ -276,7 +331,7 @@ impl Room {
         now: Instant,
     ) -> Result<(), NoDraft> {
         for message in &start.answers {
-            self.arrived(message.as_str());
+            self.arrived(message.as_str(), None);
         }
         let frames = self
             .drafts
@@ -340,6 +395,15 @@ impl Room {
             body,
         )
     }
+}
+
+fn call(call: &ToolUse) -> Value {
+    let status = match call.state {
+        ToolUseState::Running => "running",
+        ToolUseState::Done => "done",
+        ToolUseState::Failed => "failed",
+    };
+    json!({ "id": call.id, "name": call.name, "arguments": call.arguments, "status": status })
 }
 
 fn remember<T>(list: &mut VecDeque<T>, item: T) {

@@ -5,15 +5,18 @@
 
 mod awaited;
 mod greet;
+mod manage;
 pub(crate) mod once;
 mod talk;
 
 use std::{
+    net::IpAddr,
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use axum::extract::ws::Utf8Bytes;
+use bytes::Bytes;
 use serde_json::Map;
 use tokio::time::timeout;
 use weirgate_sdk::{Batch, ConversationKey, Event, Ingress, TranscriptEntry};
@@ -22,7 +25,7 @@ use crate::{
     PLATFORM,
     adapter::WebChat,
     hub::{FIRST_SESSION, RoomHandle},
-    incoming::{Fault, Line, MAX_LINES, Request, read},
+    incoming::{Fault, Line, MAX_LINES, Request, read, read_binary},
     outgoing::{direct, end, error},
     outlet::{Cut, Outlet},
     submit::Submitter,
@@ -30,8 +33,10 @@ use crate::{
     token::Visitor,
 };
 
-use self::awaited::Awaited;
-pub(crate) use self::talk::unix_milliseconds;
+use self::{
+    awaited::Awaited,
+    talk::{Brought, unix_milliseconds},
+};
 
 /// Most sessions that one socket speaks in.
 const MAX_SESSIONS: usize = 8;
@@ -50,6 +55,8 @@ pub(crate) struct Session {
     /// What waited for an answer in the view that it got.
     pub(crate) awaited: Awaited,
     language: Language,
+    /// Where the client is, if anybody knows.
+    address: Option<IpAddr>,
     visitor: Option<Visitor>,
     /// The session that frames without one mean.
     own: String,
@@ -57,8 +64,13 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// A socket that has not said anything.
-    pub(crate) fn new(chat: Arc<WebChat>, ingress: Arc<dyn Ingress>, outlet: Arc<Outlet>) -> Self {
+    /// A socket that has not said anything, with its client's address as far as anybody knows it.
+    pub(crate) fn new(
+        chat: Arc<WebChat>,
+        ingress: Arc<dyn Ingress>,
+        outlet: Arc<Outlet>,
+        address: Option<IpAddr>,
+    ) -> Self {
         let pause = chat.settings.timing.retry;
         let submitter = Submitter::new(Arc::clone(&ingress), chat.account.clone(), pause);
         Self {
@@ -68,6 +80,7 @@ impl Session {
             submitter,
             awaited: Awaited::default(),
             language: Language::default(),
+            address,
             visitor: None,
             own: FIRST_SESSION.to_owned(),
             rooms: vec![],
@@ -94,7 +107,7 @@ impl Session {
         let texts = requests
             .iter()
             .flatten()
-            .filter(|it| matches!(it.request, Request::Text { .. }));
+            .filter(|it| it.request.is_message());
         let mut texts: Vec<(Option<String>, Option<String>)> = texts
             .map(|it| (it.session.clone(), it.message.clone()))
             .collect();
@@ -107,18 +120,18 @@ impl Session {
             return;
         }
         for request in requests {
-            let is_text = matches!(
-                &request,
-                Ok(Line {
-                    request: Request::Text { .. },
-                    ..
-                })
-            );
+            let is_text = request.as_ref().is_ok_and(|it| it.request.is_message());
             if several && is_text && self.is_known() {
                 self.announce(std::mem::take(&mut texts));
             }
             self.line(request).await;
         }
+    }
+
+    /// Takes a binary frame: one request with its blobs.
+    pub(crate) async fn binary(&mut self, frame: &Bytes) {
+        let most = self.chat.settings.max_message;
+        self.line(read_binary(frame, most)).await;
     }
 
     /// Tells each room which messages of this frame belong together.
@@ -151,7 +164,12 @@ impl Session {
         };
         if matches!(
             request,
-            Request::Hello(_) | Request::History { .. } | Request::Sessions
+            Request::Hello(_)
+                | Request::History { .. }
+                | Request::Sessions
+                | Request::Sync
+                | Request::Context
+                | Request::Setting(_)
         ) {
             // Each brings a page; several in one frame must not pile up.
             self.outlet.room().await;
@@ -171,13 +189,28 @@ impl Session {
                 text,
                 files,
             } => {
-                self.text(&visitor, session, message, (text, files)).await;
+                let brought = (text, Brought::Before(files));
+                self.text(&visitor, session, message, brought).await;
+            }
+            Request::Chat {
+                message,
+                text,
+                files,
+            } => {
+                let brought = (text, Brought::Along(files));
+                self.text(&visitor, session, message, brought).await;
             }
             Request::Stop => self.stop(&visitor, session).await,
             Request::System(act) => self.system(act, &session, message),
+            Request::Setting(setting) => {
+                self.setting(&visitor, &session, message, setting).await;
+            }
+            Request::Session(act) => self.conversation(&visitor, &session, act).await,
             Request::History { before, limit } => {
                 self.history(&visitor, &session, before, limit).await;
             }
+            Request::Sync => self.sync(&visitor, &session).await,
+            Request::Context => self.context(&visitor, &session).await,
             Request::Sessions => self.sessions(&visitor).await,
             Request::Ping => self.say(direct("pong", None, Map::new())),
         }

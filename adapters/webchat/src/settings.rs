@@ -19,6 +19,10 @@ const MAX_TITLE: usize = 100;
 const MAX_GREETING: usize = 1_000;
 const MAX_SUGGESTION: usize = 200;
 const MAX_SUGGESTIONS: usize = 8;
+/// The least and the most that the largest frame may be, in bytes: the longest message fits into the one, and a picture
+/// of a phone into the other.
+const MIN_FRAME: usize = 128 * 1024;
+const MAX_FRAME: usize = 16 * 1024 * 1024;
 
 /// What one site is like.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,16 +45,22 @@ pub struct Settings {
     pub max_message: usize,
     /// Visitors may send files.
     pub files: bool,
+    /// Largest frame of a client in bytes.
+    pub max_frame: usize,
     /// Most open sockets.
     pub max_sockets: usize,
     /// Most open sockets of one visitor; a further one closes his oldest.
     pub max_sockets_per_visitor: usize,
+    /// Most open sockets of one address; 0 is no limit.
+    pub max_sockets_per_address: usize,
     /// What the site's own server signs the identity of its visitors with.
     pub identity_secret: Option<Secret>,
     /// Nobody is let in without such an identity.
     pub identity_required: bool,
     /// How much a visitor may say.
     pub visitor_limits: Limits,
+    /// How much may come from one address, from all visitors there together.
+    pub address_limits: Limits,
     /// How fast answers go out; 0 is no limit, and none is needed here.
     pub rates: Rates,
     /// Fixed times, not in agent.yaml.
@@ -92,11 +102,14 @@ impl Default for Settings {
             hosts: vec![],
             max_message: 8_000,
             files: false,
+            max_frame: MIN_FRAME,
             max_sockets: 1_000,
             max_sockets_per_visitor: 8,
+            max_sockets_per_address: 100,
             identity_secret: None,
             identity_required: false,
             visitor_limits: Limits::default(),
+            address_limits: Limits::default(),
             rates: Rates::UNLIMITED,
             timing: Timing::default(),
         }
@@ -143,19 +156,26 @@ impl Settings {
             color,
             origins,
             hosts,
-            // Ten thousand characters fit into one frame of 128 KiB however they are escaped: at most
-            // twelve bytes each.
+            // Ten thousand characters fit into one frame however they are escaped: at most twelve bytes
+            // each.
             max_message: fields.usize("max_message", base.max_message, 1..=10_000),
             files: fields.bool("files", base.files),
+            max_frame: fields.usize("max_frame", base.max_frame, MIN_FRAME..=MAX_FRAME),
             max_sockets: fields.usize("max_sockets", base.max_sockets, 1..=100_000),
             max_sockets_per_visitor: fields.usize(
                 "max_sockets_per_visitor",
                 base.max_sockets_per_visitor,
                 1..=1_000,
             ),
+            max_sockets_per_address: fields.usize(
+                "max_sockets_per_address",
+                base.max_sockets_per_address,
+                0..=100_000,
+            ),
             identity_secret: fields.secret("identity_secret"),
             identity_required: fields.bool("identity_required", base.identity_required),
-            visitor_limits: visitor_limits(fields.section("visitor_limits")),
+            visitor_limits: message_limits(fields.section("visitor_limits")),
+            address_limits: message_limits(fields.section("address_limits")),
             rates: rates(fields.section("limits"), base.rates),
             timing: base.timing,
         }
@@ -188,8 +208,8 @@ impl Settings {
     }
 }
 
-/// `visitor_limits`: messages of one visitor.
-fn visitor_limits(mut fields: Fields) -> Limits {
+/// `visitor_limits` and `address_limits`: messages of one visitor, or from one address.
+fn message_limits(mut fields: Fields) -> Limits {
     let limits = Limits {
         minute: fields.u32("minute", 0, 0..=10_000),
         day: fields.u32("day", 0, 0..=1_000_000),

@@ -4,7 +4,7 @@
 //! with is decided by whoever cuts its outlet. It never buffers without a bound: a client that sends
 //! faster than the gateway accepts is not read, one that does not read is cut off.
 
-use std::{error::Error, sync::Arc, time::Duration};
+use std::{error::Error, net::IpAddr, sync::Arc, time::Duration};
 
 use axum::extract::ws::{CloseFrame, Message, WebSocket};
 use futures_util::{Sink, SinkExt, StreamExt, stream::SplitStream};
@@ -17,9 +17,10 @@ use weirgate_sdk::{Ingress, Stop};
 
 use crate::{
     adapter::WebChat,
+    address::Place,
     outlet::{Cut, Item, Items, Outlet, size},
+    pace::Pace,
     session::Session,
-    texts::Code,
 };
 
 /// How long a closing socket may take to read what was queued.
@@ -35,6 +36,10 @@ pub(crate) struct Link {
     pub(crate) stop: Stop,
     /// Its place among the sockets.
     pub(crate) permit: OwnedSemaphorePermit,
+    /// Where the client is, if anybody knows.
+    pub(crate) address: Option<IpAddr>,
+    /// Its place among the sockets of that address.
+    pub(crate) place: Option<Place>,
 }
 
 /// Serves a socket until it is closed.
@@ -43,16 +48,18 @@ pub(crate) async fn serve(chat: Arc<WebChat>, link: Link, socket: WebSocket) {
         ingress,
         stop,
         permit,
+        address,
+        place,
     } = link;
     let (sink, stream) = socket.split();
     let (outlet, items) = Outlet::new();
     let writer = tokio::spawn(write(sink, items, Arc::clone(&outlet)));
-    let mut session = Session::new(Arc::clone(&chat), ingress, Arc::clone(&outlet));
+    let mut session = Session::new(Arc::clone(&chat), ingress, Arc::clone(&outlet), address);
     read(&chat, &mut session, &outlet, stream, stop).await;
     session.close();
     // An error of the writer is the end of the process; there is nothing to do about it here.
     let _ = writer.await;
-    drop(permit);
+    drop((permit, place));
     session.settle().await;
 }
 
@@ -68,19 +75,21 @@ async fn read(
     let greeting = Instant::now() + timing.hello;
     let mut pings = interval_at(Instant::now() + timing.ping, timing.ping);
     let mut unanswered = 0;
+    let mut pace = Pace::new(Instant::now());
     let cut = outlet.until_cut();
     let stopped = stop.stopped();
     tokio::pin!(cut, stopped);
     loop {
+        let waits = pace.waits_until(Instant::now());
         tokio::select! {
             biased;
             _ = &mut cut => return,
             () = &mut stopped => return drain(session, outlet).await,
             step = session.submitter.next() => session.step(step).await,
-            () = session.awaited.due() => session.look().await,
+            () = session.awaited.due() => Box::pin(session.look()).await,
             _ = pings.tick() => {
                 // A socket that is not read cannot answer.
-                let deaf = session.submitter.is_full();
+                let deaf = session.submitter.is_full() || waits.is_some();
                 unanswered = if deaf { 0 } else { unanswered + 1 };
                 if unanswered > MISSED_PINGS {
                     return outlet.cut(Cut::SILENT);
@@ -90,11 +99,21 @@ async fn read(
             // Who takes what is written is alive, although his signs of life are not read now.
             () = outlet.wrote(), if !outlet.has_room() => unanswered = 0,
             () = sleep_until(greeting), if !session.is_known() => return outlet.cut(Cut::POLICY),
-            message = stream.next(), if !session.submitter.is_full() && outlet.has_room() => {
+            () = sleep_until(waits.unwrap_or(greeting)), if waits.is_some() => {}
+            message = stream.next(),
+                if waits.is_none() && !session.submitter.is_full() && outlet.has_room() =>
+            {
                 unanswered = 0;
                 match message {
-                    Some(Ok(Message::Text(text))) => session.frame(text.as_str()).await,
-                    Some(Ok(Message::Binary(_))) => session.unreadable(Code::NotAvailable, None).await,
+                    Some(Ok(Message::Text(text))) => {
+                        pace.count(1 + text.as_str().matches('\n').count(), Instant::now());
+                        // Boxed, so that a socket that says nothing takes little room.
+                        Box::pin(session.frame(text.as_str())).await;
+                    }
+                    Some(Ok(Message::Binary(bytes))) => {
+                        pace.count(1, Instant::now());
+                        Box::pin(session.binary(&bytes)).await;
+                    }
                     Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
                     Some(Ok(Message::Close(_))) | None => return outlet.cut(Cut::DONE),
                     Some(Err(error)) => {

@@ -36,10 +36,22 @@ pub(crate) enum Code {
     BadFrame,
     /// A type that nobody knows.
     UnknownType,
-    /// An `act` of `system` that nobody knows.
+    /// An `act` that nobody knows.
     UnknownAct,
-    /// A type, or a binary frame, that this version does not have.
+    /// A part of a message of a type that nobody knows.
+    UnknownPart,
+    /// The length at the beginning of a binary frame is not that of its head.
+    BadLength,
+    /// So many places, blobs, parts or keys are not taken, or they are not as many as each other.
+    BadCount,
+    /// The sizes of a binary frame are not those of its blobs.
+    BadSize,
+    /// A type that this gateway does nothing for.
     NotAvailable,
+    /// The visitor may not.
+    Forbidden,
+    /// What is to be set cannot be.
+    BadValue,
     /// The first frame was no `hello`.
     HelloFirst,
     /// `text` without a message id.
@@ -54,6 +66,16 @@ pub(crate) enum Code {
     Empty,
     /// The message names a file that is not there.
     UnknownFile,
+    /// A file cannot be read, is empty, or is not what it says.
+    BadFile,
+    /// Files with such a name are not taken.
+    RefusedFile,
+    /// A file is larger than the gateway keeps.
+    FileTooLarge,
+    /// The visitor sent too many files in a short time.
+    TooManyFiles,
+    /// The site takes no files.
+    FilesOff,
     /// The message is too long.
     TooLong,
     /// Too many lines in one frame.
@@ -83,17 +105,29 @@ pub(crate) enum Code {
 }
 
 impl Code {
-    const ALL: [Self; 23] = [
+    const ALL: [Self; 35] = [
         Self::BadFrame,
         Self::UnknownType,
         Self::UnknownAct,
+        Self::UnknownPart,
+        Self::BadLength,
+        Self::BadCount,
+        Self::BadSize,
         Self::NotAvailable,
+        Self::Forbidden,
+        Self::BadValue,
         Self::HelloFirst,
         Self::MissingMessageId,
         Self::BadMessageId,
         Self::BadSessionId,
         Self::TooManySessions,
         Self::Empty,
+        Self::UnknownFile,
+        Self::BadFile,
+        Self::RefusedFile,
+        Self::FileTooLarge,
+        Self::TooManyFiles,
+        Self::FilesOff,
         Self::TooLong,
         Self::TooManyLines,
         Self::StoreUnavailable,
@@ -120,7 +154,13 @@ impl Code {
             Self::BadFrame => "bad_frame",
             Self::UnknownType => "unknown_type",
             Self::UnknownAct => "unknown_act",
+            Self::UnknownPart => "unknown_part",
+            Self::BadLength => "bad_length",
+            Self::BadCount => "bad_count",
+            Self::BadSize => "bad_size",
             Self::NotAvailable => "not_available",
+            Self::Forbidden => "forbidden",
+            Self::BadValue => "bad_value",
             Self::HelloFirst => "hello_first",
             Self::MissingMessageId => "missing_message_id",
             Self::BadMessageId => "bad_message_id",
@@ -128,6 +168,11 @@ impl Code {
             Self::TooManySessions => "too_many_sessions",
             Self::Empty => "empty",
             Self::UnknownFile => "unknown_file",
+            Self::BadFile => "bad_file",
+            Self::RefusedFile => "refused_file",
+            Self::FileTooLarge => "file_too_large",
+            Self::TooManyFiles => "too_many_files",
+            Self::FilesOff => "files_off",
             Self::TooLong => "too_long",
             Self::TooManyLines => "too_many_lines",
             Self::StoreUnavailable => "store_unavailable",
@@ -157,7 +202,13 @@ impl Code {
             Self::BadFrame => "The frame is not valid.",
             Self::UnknownType => "This type of frame is not known.",
             Self::UnknownAct => "This act is not known.",
+            Self::UnknownPart => "A part of the message has a type that is not known.",
+            Self::BadLength => "The length at the beginning of the frame is not that of its head.",
+            Self::BadCount => "There are too many of something, or not as many as were announced.",
+            Self::BadSize => "The sizes do not fit to the data of the frame.",
             Self::NotAvailable => "This is not available here.",
+            Self::Forbidden => "You may not do this.",
+            Self::BadValue => "This cannot be set so.",
             Self::HelloFirst => "Say hello first.",
             Self::MissingMessageId => "The message has no messageId.",
             Self::BadMessageId => "The messageId is not valid.",
@@ -165,6 +216,11 @@ impl Code {
             Self::TooManySessions => "Too many conversations on one connection.",
             Self::Empty => "The message is empty.",
             Self::UnknownFile => "This file is not there any more; send it again.",
+            Self::BadFile => "The file cannot be read, or is not what its name says.",
+            Self::RefusedFile => "Files of this type are not taken.",
+            Self::FileTooLarge => "The file is too large.",
+            Self::TooManyFiles => "Too many files. Please wait a few minutes.",
+            Self::FilesOff => "Files are not taken here.",
             Self::TooLong => "The message is too long.",
             Self::TooManyLines => "Too many lines in one frame.",
             Self::StoreUnavailable => "The message could not be saved. Please try again later.",
@@ -186,7 +242,13 @@ impl Code {
             Self::BadFrame => "消息帧格式不正确。",
             Self::UnknownType => "未知的消息帧类型。",
             Self::UnknownAct => "未知的操作。",
+            Self::UnknownPart => "消息中有未知类型的部分。",
+            Self::BadLength => "帧开头的长度与其头部不符。",
+            Self::BadCount => "数量过多，或与声明的不符。",
+            Self::BadSize => "声明的大小与帧中的数据不符。",
             Self::NotAvailable => "这里不支持此功能。",
+            Self::Forbidden => "您没有权限执行此操作。",
+            Self::BadValue => "不能这样设置。",
             Self::HelloFirst => "请先发送 hello。",
             Self::MissingMessageId => "消息缺少 messageId。",
             Self::BadMessageId => "messageId 不正确。",
@@ -194,6 +256,11 @@ impl Code {
             Self::TooManySessions => "同一连接上的会话太多。",
             Self::Empty => "消息内容为空。",
             Self::UnknownFile => "这个文件已经不在了，请重新发送。",
+            Self::BadFile => "文件无法读取，或与其名称不符。",
+            Self::RefusedFile => "不接受此类型的文件。",
+            Self::FileTooLarge => "文件太大。",
+            Self::TooManyFiles => "文件太多，请过几分钟再发。",
+            Self::FilesOff => "这里不接收文件。",
             Self::TooLong => "消息太长。",
             Self::TooManyLines => "一帧中的行数太多。",
             Self::StoreUnavailable => "消息暂时无法保存，请稍后再试。",
@@ -208,5 +275,23 @@ impl Code {
             Self::IdentityRequired => "请登录后使用此聊天。",
             Self::NoVisitor => "请先获取访客令牌。",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_is_found_by_its_name() {
+        for code in Code::ALL {
+            assert_eq!(Code::of(code.name()), Some(code));
+            for language in [Language::English, Language::Chinese] {
+                assert!(!code.text(language).is_empty());
+            }
+        }
+        let names: std::collections::BTreeSet<_> =
+            Code::ALL.iter().map(|code| code.name()).collect();
+        assert_eq!(names.len(), Code::ALL.len());
     }
 }

@@ -1,7 +1,9 @@
 //! Files of visitors, on their way to the gateway.
 //!
 //! Owns the route `/api/chat/NAME/files`: who may send a file, how many in what time, and what is answered. A file goes on as
-//! it comes and lies where no route leads; a message then names it. They are not served back.
+//! it comes and lies where no route leads; a message then names it, or it came with one. They are not served back.
+
+pub(crate) mod fit;
 
 use std::{
     collections::HashMap,
@@ -25,8 +27,7 @@ use weirgate_sdk::{
 };
 
 use crate::{
-    adapter::WebChat, http::may_ask, identity::verify, incoming::is_session,
-    session::unix_milliseconds, token::Visitor,
+    adapter::WebChat, http::may_ask, incoming::is_session, rest, texts::Code, token::Visitor,
 };
 
 /// Files that come at once, of the whole site.
@@ -57,7 +58,7 @@ impl Default for Uploads {
 
 impl Uploads {
     /// Whether a visitor may send one more file now; counts it.
-    fn may(&self, visitor: &str, now: Instant) -> bool {
+    pub(crate) fn may(&self, visitor: &str, now: Instant) -> bool {
         let mut counts = self.counts.lock();
         if !counts.contains_key(visitor) && counts.len() >= VISITORS {
             return false;
@@ -78,6 +79,7 @@ impl Uploads {
 }
 
 /// Why a file is not taken, or not given out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Refused {
     /// Another page, or a request that is none.
     Origin,
@@ -95,6 +97,10 @@ pub(crate) enum Refused {
     Broken,
     /// There is no such file, or none any more.
     Gone,
+    /// Files of its name are not taken.
+    Name,
+    /// Its content is not what its name or its type says.
+    Content,
     /// The gateway cannot keep or give it now.
     Away,
 }
@@ -110,6 +116,8 @@ impl IntoResponse for Refused {
             Self::TooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, "file_too_large"),
             Self::Broken => (StatusCode::BAD_REQUEST, "file_broken"),
             Self::Gone => (StatusCode::NOT_FOUND, "unknown_file"),
+            Self::Name => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "refused_file"),
+            Self::Content => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "bad_file"),
             Self::Away => (StatusCode::SERVICE_UNAVAILABLE, "store_unavailable"),
         };
         let mut body = json!({ "error": code });
@@ -118,6 +126,54 @@ impl IntoResponse for Refused {
         }
         answer(status, &body)
     }
+}
+
+impl Refused {
+    /// What a client is told whose message brought the file.
+    pub(crate) fn code(self) -> Code {
+        match self {
+            Self::Off => Code::FilesOff,
+            Self::TooMany => Code::TooManyFiles,
+            Self::TooLarge(_) => Code::FileTooLarge,
+            Self::Broken | Self::Content => Code::BadFile,
+            Self::Name => Code::RefusedFile,
+            Self::Gone => Code::UnknownFile,
+            Self::Origin | Self::Token | Self::Session => Code::Forbidden,
+            Self::Away => Code::StoreUnavailable,
+        }
+    }
+}
+
+/// A file as its sender describes it.
+pub(crate) struct Described<'a> {
+    /// What he calls it.
+    pub(crate) name: Option<String>,
+    /// The media type that he gives it, in lower case.
+    pub(crate) declared: Option<&'a str>,
+}
+
+/// Keeps a file, if it is what it is said to be and such files are taken.
+pub(crate) async fn keep(
+    keeper: &dyn Keeper,
+    conversation: &ConversationKey,
+    described: Described<'_>,
+    file: Download,
+) -> Result<KeptFile, Refused> {
+    let Described { name, declared } = described;
+    let name = name.map(|name| line(&name, MAX_NAME));
+    let name = name.filter(|name| !name.is_empty());
+    if !fit::is_taken(name.as_deref()) {
+        return Err(Refused::Name);
+    }
+    let kept = keeper.keep(conversation, name.clone(), file).await;
+    let kept = kept.map_err(|error| match error {
+        KeepError::TooLarge(most) => Refused::TooLarge(most),
+        KeepError::Broken(_) => Refused::Broken,
+        KeepError::Away(_) => Refused::Away,
+    })?;
+    // What does not fit stays until it expires, under a name that nobody was told.
+    let fits = fit::fits(name.as_deref(), declared, kept.kind);
+    fits.then_some(kept).ok_or(Refused::Content)
 }
 
 /// Takes a file.
@@ -136,10 +192,10 @@ async fn receive(chat: &WebChat, headers: &HeaderMap, body: Body) -> Result<Kept
     if !may_ask(headers, &chat.settings.origins) {
         return Err(Refused::Origin);
     }
+    let visitor = visitor(chat, headers).ok_or(Refused::Token)?;
     if !chat.settings.files {
         return Err(Refused::Off);
     }
-    let visitor = visitor(chat, headers).ok_or(Refused::Token)?;
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let session = text("x-session").unwrap_or("main");
     if !is_session(session) {
@@ -155,27 +211,18 @@ async fn receive(chat: &WebChat, headers: &HeaderMap, body: Body) -> Result<Kept
         .into_data_stream()
         .map_err(|error| DownloadError::Gone(error.to_string()));
     let file = Download::of(size, pieces);
-    let name = text("x-file-name").map(|name| line(&decoded(name), MAX_NAME));
-    let name = name.filter(|name| !name.is_empty());
-    let kept = keeper.keep(&chat.key(&visitor, session), name, file).await;
-    kept.map_err(|error| match error {
-        KeepError::TooLarge(most) => Refused::TooLarge(most),
-        KeepError::Broken(_) => Refused::Broken,
-        KeepError::Away(_) => Refused::Away,
-    })
+    let declared = text(header::CONTENT_TYPE.as_str()).map(str::to_ascii_lowercase);
+    let described = Described {
+        name: text("x-file-name").map(decoded),
+        declared: declared.as_deref(),
+    };
+    keep(&*keeper, &chat.key(&visitor, session), described, file).await
 }
 
 /// The visitor whose signed identity or token the request shows.
 pub(crate) fn visitor(chat: &WebChat, headers: &HeaderMap) -> Option<Visitor> {
-    let settings = &chat.settings;
-    let shown = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
-    let shown = shown.strip_prefix("Bearer ")?;
-    let signed = settings.identity_secret.as_ref().and_then(|secret| {
-        let now = unix_milliseconds() / 1_000;
-        verify(shown, secret.expose(), chat.account.as_str(), now).ok()
-    });
-    let known = || chat.signer.check(shown);
-    signed.or_else(|| known().filter(|_| !settings.identity_required))
+    let hello = rest::hello(headers, None).ok()?;
+    chat.returning(&hello).ok()
 }
 
 /// A name without its `%XX`.

@@ -43,7 +43,7 @@ const PAUSE: Duration = Duration::from_millis(250);
 const UNSURE: &str = "The gateway ended while this ran: it may have been done, or not, or in part. Do not do it again \
                       without looking what is there or asking.";
 /// Put before what a failed call gives.
-const FAILED: &str = "Error: ";
+pub(super) const FAILED: &str = "Error: ";
 
 /// A call that may run.
 struct Ready {

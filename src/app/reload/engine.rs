@@ -123,14 +123,20 @@ impl Engine {
         report
     }
 
-    /// Sets a key at run time, or takes it back, and puts what comes of it in place.
+    /// Sets keys at run time, or takes them back, and puts what comes of it in place.
     ///
     /// # Errors
-    /// Why it was not set; nothing has changed then.
-    pub(super) async fn set(&mut self, key: &str, value: Option<&str>) -> Result<(), Refused> {
+    /// Why they were not set; nothing has changed then.
+    pub(super) async fn set(
+        &mut self,
+        changes: &[(String, Option<String>)],
+    ) -> Result<(), Refused> {
         let platforms = (self.parts.source.platforms)();
-        let overrides = self.parts.overrides.with(key, value, &platforms);
-        let overrides = overrides.map_err(Refused::Key)?;
+        let mut overrides = self.parts.overrides.clone();
+        for (key, value) in changes {
+            let changed = overrides.with(key, value.as_deref(), &platforms);
+            overrides = changed.map_err(|why| Refused::Key(key.clone(), why))?;
+        }
         let report = Box::pin(self.apply(overrides.clone())).await;
         report.log(Cause::Command);
         match report {
@@ -159,7 +165,21 @@ impl Engine {
         }
     }
 
-    /// A key and those below it, as they are now.
+    /// The keys that have a default.
+    pub(super) fn defaults(&self) -> Vec<Shown> {
+        let entries = reference(&(self.parts.source.platforms)()).into_iter();
+        let shown = |(key, value)| Shown {
+            key,
+            value,
+            origin: Origin::Default,
+        };
+        entries
+            .filter_map(|entry| Some((entry.path, entry.default?)))
+            .map(shown)
+            .collect()
+    }
+
+    /// A key and those below it, as they are now; all of them for an empty key.
     pub(super) fn show(&self, key: &str) -> Vec<Shown> {
         let written = self.parts.loaded.written.below(key);
         let mut all: Vec<Shown> = written
@@ -175,7 +195,8 @@ impl Engine {
             .collect();
         for entry in reference(&(self.parts.source.platforms)()) {
             let below = entry.path.strip_prefix(key);
-            let is_below = below.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+            let is_below = key.is_empty()
+                || below.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
             let is_written = |shown: &Shown| {
                 let rest = shown.key.strip_prefix(&entry.path);
                 rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))

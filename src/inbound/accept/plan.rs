@@ -131,6 +131,17 @@ impl Shared {
     }
 }
 
+/// What is done with an event, for the metrics.
+pub(super) fn outcome_name(step: &Step) -> &'static str {
+    match step {
+        Step::Ended(_) => "ignored",
+        Step::Accepted(_) => "message",
+        Step::Edit(_) => "edited",
+        Step::Delete(..) => "deleted",
+        Step::Stop(..) => "stop",
+    }
+}
+
 /// How a message is queued.
 pub(super) fn route(parsed: Parsed<'_>, too_large: bool) -> Route {
     match parsed {

@@ -127,6 +127,9 @@ impl Performer {
             return Ok(false);
         };
         let here = self.directory.rules(row.conversation).await?;
+        let key = self.directory.conversation(row.conversation).await?;
+        let rules = self.rules.get();
+        let terms = rules.terms(&key);
         let now = self.clock.now();
         let Standing { role, global_owner } = standing(
             &Known {
@@ -136,9 +139,10 @@ impl Performer {
                 claimed: self.directory.is_claimed_by(&user).await?,
                 grant: here.grants.get(user.id.as_str()),
                 policy: &here.policy,
+                of_account: terms.default_role.as_deref(),
                 now,
             },
-            &self.rules.get().settings.permissions,
+            &rules.settings.permissions,
         );
         let actor = Actor {
             person: 0,

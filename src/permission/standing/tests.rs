@@ -9,6 +9,7 @@ struct Case {
     claimed: bool,
     grant: Option<Grant>,
     policy: Policy,
+    of_account: Option<String>,
     rules: Permissions,
 }
 
@@ -24,6 +25,7 @@ fn case(id: &str) -> Case {
         claimed: false,
         grant: None,
         policy: Policy::default(),
+        of_account: None,
         rules: Permissions {
             owners: vec![("p".to_owned(), "1".to_owned())],
             ..Permissions::default()
@@ -40,6 +42,7 @@ impl Case {
             claimed: self.claimed,
             grant: self.grant.as_ref(),
             policy: &self.policy,
+            of_account: self.of_account.as_deref(),
             now: 10,
         };
         let found = standing(&known, &self.rules);
@@ -135,6 +138,7 @@ fn a_policy_takes_from_guests_alone() {
             claimed: false,
             grant: None,
             policy: &case.policy,
+            of_account: None,
             now: 10,
         };
         standing(&known, &case.rules).role.capabilities()

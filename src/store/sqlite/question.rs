@@ -4,7 +4,7 @@
 //! much of a table does so in slices, so that no statement runs long.
 
 use sqlx::SqliteConnection;
-use weirgate_sdk::{AccountName, BotId, ConversationKey, Cursor, Platform, ThreadId};
+use weirgate_sdk::{AccountName, BotId, ConversationKey, Cursor, Platform, ThreadId, UserKey};
 
 use super::code;
 use crate::store::{
@@ -177,6 +177,18 @@ pub async fn conversation_number(
     key: &ConversationKey,
 ) -> sqlx::Result<Option<i64>> {
     let number: Option<(i64,)> = sqlx::query_as("SELECT id FROM conversation WHERE key = ?1")
+        .bind(key.encode())
+        .fetch_optional(reader)
+        .await?;
+    Ok(number.map(|(number,)| number))
+}
+
+/// The number of a person.
+pub async fn person_number(
+    reader: &mut SqliteConnection,
+    key: &UserKey,
+) -> sqlx::Result<Option<i64>> {
+    let number: Option<(i64,)> = sqlx::query_as("SELECT id FROM person WHERE key = ?1")
         .bind(key.encode())
         .fetch_optional(reader)
         .await?;

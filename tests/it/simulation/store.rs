@@ -328,6 +328,10 @@ impl Store for FaultyStore {
         self.inner.conversation(id).await
     }
 
+    async fn person_number(&self, key: &UserKey) -> Result<Option<i64>, StoreError> {
+        self.inner.person_number(key).await
+    }
+
     async fn person(&self, id: i64) -> Result<Option<UserKey>, StoreError> {
         self.inner.person(id).await
     }

@@ -330,6 +330,7 @@ impl World {
                 AccountRules {
                     addressing,
                     shown: false,
+                    terms: Arc::default(),
                 },
             );
         }

@@ -143,6 +143,21 @@ async fn a_file_is_refused_with_the_reason() {
         let (got, told) = upload(&gateway, headers, content).await;
         assert_eq!((got, &told["error"]), (status, &json!(code)), "{headers}");
     }
+    for (name, kind, content, code) in [
+        ("a.exe", "", PNG, "refused_file"),
+        ("a.png", "", &b"no picture"[..], "bad_file"),
+        ("a.txt", "", PNG, "bad_file"),
+        (
+            "a",
+            "Content-Type: image/png\r\n",
+            b"no picture",
+            "bad_file",
+        ),
+    ] {
+        let headers = format!("{own}X-File-Name: {name}\r\n{kind}");
+        let (got, told) = upload(&gateway, &headers, content).await;
+        assert_eq!((got, &told["error"]), (415, &json!(code)), "{headers}");
+    }
     // So many in a while.
     let mut last = 0;
     for _ in 0..25 {
@@ -158,4 +173,69 @@ async fn a_site_takes_no_files_unless_it_says_so() {
     client.enter(None).await;
     let (status, told) = upload(&gateway, &bearer(&client), PNG).await;
     assert_eq!((status, &told["error"]), (403, &json!("files_off")));
+}
+
+/// A binary frame of a head and its blobs.
+fn binary(head: &Value, blobs: &[&[u8]]) -> Vec<u8> {
+    let head = head.to_string();
+    let length = u32::try_from(head.len()).unwrap();
+    [&length.to_be_bytes()[..], head.as_bytes(), &blobs.concat()].concat()
+}
+
+#[tokio::test]
+async fn files_come_along_with_a_message_in_one_frame() {
+    let (model, gateway) = gateway(true).await;
+    let mut client = WebChatClient::connect(gateway.http()).await;
+    client.enter(None).await;
+    let chat = |message: &str, content: Value, sizes: Value| json!({ "type": "chat", "messageId": message, "content": content, "binary_sizes": sizes });
+    let content = json!([
+        { "type": "text", "text": "look" },
+        { "type": "image_url", "image_url": { "url": "__BINARY__" } },
+        { "type": "file", "file": { "filename": "list.csv", "mimeType": "text/csv", "content": "tea;3" } },
+    ]);
+    let head = chat("m1", content, json!([PNG.len()]));
+    client.send_binary(binary(&head, &[PNG])).await;
+    let said = answered(&mut client).await;
+    assert!(said.contains("look"), "{said}");
+    let asked = model.requests().pop().unwrap().body.to_string();
+    assert!(
+        asked.contains("data:image/png;base64,iVBORw0KGgo"),
+        "{asked}"
+    );
+    // The text stands between two lines that say what it is.
+    assert!(
+        asked.contains("tea;3") && asked.contains("[end of the file list.csv]"),
+        "{asked}"
+    );
+
+    for (content, blob, code) in [
+        (
+            json!([{ "type": "image_url", "url": "__BINARY__" }]),
+            &b"no picture"[..],
+            "bad_file",
+        ),
+        (
+            json!([{ "type": "file", "file": { "filename": "a.exe", "content": "__BINARY__" } }]),
+            PNG,
+            "refused_file",
+        ),
+        (
+            json!([{ "type": "file", "file": { "filename": "a.txt", "content": "__BINARY__" } }]),
+            PNG,
+            "bad_file",
+        ),
+        (json!(["__BINARY__"]), &[b'x'; 2_001][..], "file_too_large"),
+    ] {
+        let head = chat("m2", content, json!([blob.len()]));
+        client.send_binary(binary(&head, &[blob])).await;
+        let error = client.skip_to("error").await;
+        assert_eq!(
+            (&error["code"], &error["messageId"]),
+            (&json!(code), &json!("m2")),
+            "{error}"
+        );
+    }
+    // Nothing of it was taken: the id is as good as new.
+    client.send(chat("m2", json!("and words"), json!([]))).await;
+    assert_eq!(answered(&mut client).await, "re: and words");
 }

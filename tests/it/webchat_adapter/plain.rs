@@ -151,6 +151,40 @@ async fn past_messages_and_conversations_are_asked_for() {
 }
 
 #[tokio::test]
+async fn conversations_are_begun_named_and_ended_over_http() {
+    let site = Site::new().await;
+    let who = visitor(&site).await;
+    let (status, _, body) = ask(site.address, "POST", "/sessions", &who, "").await;
+    let label = json_of(&body)["sessionId"].as_str().unwrap().to_owned();
+    assert_eq!((status, label.len()), (201, 18));
+    // This gateway manages nothing; what it does is tested with the real one.
+    for (method, path) in [
+        ("DELETE", format!("/sessions/{label}")),
+        ("POST", format!("/sessions/{label}/clear")),
+    ] {
+        let (status, _, body) = ask(site.address, method, &path, &who, "").await;
+        assert_eq!(
+            (status, &json_of(&body)["code"]),
+            (400, &json!("not_available"))
+        );
+        let (status, ..) = ask(site.address, method, &path, "", "").await;
+        assert_eq!(status, 401);
+    }
+    let (status, _, body) = ask(site.address, "DELETE", "/sessions/a%20b", &who, "").await;
+    assert_eq!(
+        (status, &json_of(&body)["code"]),
+        (400, &json!("bad_session_id"))
+    );
+    // Files alone are a message too, if they are there.
+    let message = json!({ "messageId": "m1", "files": ["ab"] }).to_string();
+    let (status, _, body) = ask(site.address, "POST", "/messages", &who, &message).await;
+    assert_eq!(
+        (status, &json_of(&body)["code"]),
+        (404, &json!("unknown_file"))
+    );
+}
+
+#[tokio::test]
 async fn what_is_wrong_with_a_request_is_said() {
     let settings = Settings {
         visitor_limits: weirgate_webchat::Limits { minute: 1, day: 0 },

@@ -4,12 +4,15 @@
 //! bounded, and an address beyond loopback is refused.
 
 mod address;
+mod chat;
 mod echo;
 mod model;
 mod onebot;
 mod process;
+mod program;
 mod report;
 mod run;
+mod stamp;
 mod tag;
 mod tally;
 
@@ -45,6 +48,8 @@ enum Command {
     Run(RunArgs),
     /// Measure a gateway and the floor side by side, and write a table
     Report(ReportArgs),
+    /// Measure a gateway's web chat: silent sockets, and answers that are shown while they are written
+    Chat(ChatArgs),
 }
 
 #[derive(Args)]
@@ -61,6 +66,9 @@ struct ModelArgs {
     /// Time between two tokens, in milliseconds
     #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=10_000))]
     inter_ms: u64,
+    /// Each token says when it was written
+    #[arg(long)]
+    stamped: bool,
     #[command(flatten)]
     life: Life,
 }
@@ -138,6 +146,28 @@ struct ReportArgs {
     out: Option<PathBuf>,
 }
 
+#[derive(Args)]
+struct ChatArgs {
+    /// The gateway's program
+    #[arg(long)]
+    gateway: PathBuf,
+    /// Sockets that are open and silent
+    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(0..=20_000))]
+    idle: u32,
+    /// Visitors who are answered at the same time
+    #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..=5_000))]
+    streams: u32,
+    /// Tokens of an answer
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(2..=4_096))]
+    tokens: u32,
+    /// Time between two tokens, in milliseconds
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    inter_ms: u64,
+    /// Write a line, not JSON
+    #[arg(long)]
+    line: bool,
+}
+
 #[tokio::main]
 async fn main() -> Result<(), Fault> {
     match Cli::parse().command {
@@ -146,6 +176,7 @@ async fn main() -> Result<(), Fault> {
                 first_ms: args.first_ms,
                 tokens: args.tokens,
                 inter_ms: args.inter_ms,
+                stamped: args.stamped,
             };
             live(&args.life, model::serve(args.listen, pace)).await
         }
@@ -163,6 +194,30 @@ async fn main() -> Result<(), Fault> {
                 Ok(())
             } else {
                 Err("not every message was answered once, in order, to its user".into())
+            }
+        }
+        Command::Chat(args) => {
+            let outcome = chat::chat(&chat::Plan {
+                gateway: args.gateway,
+                idle: usize::try_from(args.idle)?,
+                streams: usize::try_from(args.streams)?,
+                pace: Pace {
+                    first_ms: chat::FIRST_MS,
+                    tokens: args.tokens,
+                    inter_ms: args.inter_ms,
+                    stamped: true,
+                },
+            })
+            .await?;
+            write(&if args.line {
+                outcome.line()
+            } else {
+                serde_json::to_string_pretty(&outcome)?
+            })?;
+            if outcome.faultless() {
+                Ok(())
+            } else {
+                Err("a socket was lost, or an answer did not end".into())
             }
         }
         Command::Report(args) => {

@@ -21,7 +21,7 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-use crate::{Fault, tag};
+use crate::{Fault, stamp, tag};
 
 /// How fast answers come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +32,8 @@ pub struct Pace {
     pub tokens: u32,
     /// Time between two tokens, in milliseconds.
     pub inter_ms: u64,
+    /// Each token says when it was written.
+    pub stamped: bool,
 }
 
 impl Pace {
@@ -96,6 +98,7 @@ fn streamed(start: Instant, pace: Pace, opening: String) -> Response {
                 _ if token == pace.tokens => {
                     format!("{}data: [DONE]\n\n", chunk(&json!({}), Some("stop")))
                 }
+                _ if pace.stamped => chunk(&json!({ "content": stamp::word() }), None),
                 _ => chunk(&json!({ "content": " word" }), None),
             };
             Some((Ok::<_, Infallible>(Bytes::from(piece)), token + 1))

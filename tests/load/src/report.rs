@@ -32,12 +32,14 @@ const INSTANT: Pace = Pace {
     first_ms: 0,
     tokens: 1,
     inter_ms: 0,
+    stamped: false,
 };
 /// A model as people meet it, but quicker.
 const PACED: Pace = Pace {
     first_ms: 200,
     tokens: 50,
     inter_ms: 4,
+    stamped: false,
 };
 /// Starts of which the middle one counts.
 const STARTS: usize = 3;

@@ -31,6 +31,19 @@ fn every_known_type_is_read() {
     );
     check(r#"{"type":"stop"}"#, Ok(Request::Stop));
     check(r#"{"type":"ping"}"#, Ok(Request::Ping));
+    check(r#"{"type":"sync"}"#, Ok(Request::Sync));
+    check(r#"{"type":"context"}"#, Ok(Request::Context));
+    for act in [SessionAct::New, SessionAct::Clear, SessionAct::Delete] {
+        let line = format!(
+            r#"{{"type":"session","content":{{"act":"{}"}}}}"#,
+            act.name()
+        );
+        check(&line, Ok(Request::Session(act)));
+    }
+    check(
+        r#"{"type":"setting","content":{"act":"getConfig"}}"#,
+        Ok(Request::Setting(Setting::Running)),
+    );
     check(
         r#"{"type":"system","content":{"act":"getModels"}}"#,
         Ok(Request::System(Act::Models)),
@@ -59,6 +72,7 @@ fn every_known_type_is_read() {
                 seq: 3,
             }),
             language: Language::Chinese,
+            memory: false,
         })),
     );
     check(
@@ -68,6 +82,7 @@ fn every_known_type_is_read() {
             identity: None,
             resume: None,
             language: Language::English,
+            memory: false,
         })),
     );
 }
@@ -111,11 +126,20 @@ fn what_is_wrong_has_a_code() {
             Code::BadSessionId,
         ),
         (r#"{"type":"stop","sessionId":""}"#, Code::BadSessionId),
+        (r#"{"type":"setting"}"#, Code::BadFrame),
         (
-            r#"{"type":"setting","content":{"act":"getConfig"}}"#,
-            Code::NotAvailable,
+            r#"{"type":"setting","content":{"act":"rm"}}"#,
+            Code::UnknownAct,
         ),
-        (r#"{"type":"chat","content":[]}"#, Code::NotAvailable),
+        (r#"{"type":"chat","content":["x"]}"#, Code::MissingMessageId),
+        (
+            r#"{"type":"chat","messageId":"m1","content":["__BINARY__"]}"#,
+            Code::BadCount,
+        ),
+        (
+            r#"{"type":"session","content":{"act":"drop"}}"#,
+            Code::UnknownAct,
+        ),
         (
             r#"{"type":"system","content":{"act":"rm"}}"#,
             Code::UnknownAct,
@@ -135,7 +159,7 @@ fn a_fault_names_the_message_it_belongs_to() {
     assert_eq!(
         fault,
         Fault {
-            code: Code::NotAvailable,
+            code: Code::BadFrame,
             message: Some("m9".into())
         }
     );

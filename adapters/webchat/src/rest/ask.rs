@@ -1,12 +1,12 @@
 //! One request: a session that lives as long as its answer takes.
 
-use std::{sync::Arc, time::Duration};
+use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use serde_json::{Map, Value};
 use tokio::time::timeout;
 
 use crate::{
-    adapter::WebChat,
+    adapter::{NoPlace, WebChat},
     incoming::{Hello, read},
     outlet::{Item, Items, Outlet},
     session::Session,
@@ -21,12 +21,12 @@ const WAIT: Duration = Duration::from_secs(20);
 /// ended also for a client that goes away meanwhile.
 pub(super) async fn ask(
     chat: &Arc<WebChat>,
+    address: Option<IpAddr>,
     hello: Hello,
-    line: String,
-    kind: &'static str,
+    (line, kind): (String, &'static str),
 ) -> Result<Map<String, Value>, Code> {
     let line = read(&line, chat.settings.max_message).map_err(|fault| fault.code)?;
-    let (mut session, outlet, mut items, link) = session(chat)?;
+    let (mut session, outlet, mut items, link) = session(chat, address)?;
     let asking = async move {
         let _link = link;
         session.visit(&hello, line.session.as_deref()).await?;
@@ -43,21 +43,29 @@ pub(super) async fn ask(
 }
 
 /// Makes a new visitor and gives his token.
-pub(super) fn new_visitor(chat: &Arc<WebChat>, language: Language) -> Result<String, Code> {
-    let (session, ..) = session(chat)?;
+pub(super) fn new_visitor(
+    chat: &Arc<WebChat>,
+    address: Option<IpAddr>,
+    language: Language,
+) -> Result<String, Code> {
+    let (session, ..) = session(chat, address)?;
     session.welcome(language)
 }
 
 type Opened = (Session, Arc<Outlet>, Items, Link);
 
 /// A session without a socket. It takes the place of one while it lives.
-pub(super) fn session(chat: &Arc<WebChat>) -> Result<Opened, Code> {
-    let link = chat.link().ok_or(Code::Stopping)?;
+pub(super) fn session(chat: &Arc<WebChat>, address: Option<IpAddr>) -> Result<Opened, Code> {
+    let link = chat.link(address).map_err(|reason| match reason {
+        NoPlace::Full => Code::Stopping,
+        NoPlace::Address => Code::TooManySockets,
+    })?;
     let (outlet, items) = Outlet::new();
     let session = Session::new(
         Arc::clone(chat),
         Arc::clone(&link.ingress),
         Arc::clone(&outlet),
+        address,
     );
     Ok((session, outlet, items, link))
 }

@@ -5,11 +5,14 @@
 use serde_json::{Value, json};
 
 /// The parts of a path below a site, with their methods.
-const PATHS: [&str; 6] = [
+const PATHS: [&str; 9] = [
     "",
     "/visitors",
     "/messages",
+    "/files",
     "/sessions",
+    "/sessions/{session}",
+    "/sessions/{session}/clear",
     "/stop",
     "/events",
 ];
@@ -43,7 +46,7 @@ pub fn document(version: &str) -> Value {
     })
 }
 
-fn items() -> [Value; 6] {
+fn items() -> [Value; 9] {
     [
         json!({ "get": open("What a site says of itself", answer("200", "About")) }),
         json!({ "post": open("Become a visitor: a token to be kept", answer("201", "Token")) }),
@@ -56,8 +59,17 @@ fn items() -> [Value; 6] {
             "post": asks("Say something: it is stored when the answer comes, and answered by events", &json!([]),
                 Some("Message"), answer("202", "Ack")),
         }),
-        json!({ "get": asks("The visitor's conversations; a new one begins with its first message", &json!([]), None,
-            answer("200", "Sessions")) }),
+        json!({ "post": upload() }),
+        json!({
+            "get": asks("The visitor's conversations, the one that he wrote in last first", &json!([]), None,
+                answer("200", "Sessions")),
+            "post": asks("A label for a new conversation, which begins with its first message", &json!([]), None,
+                answer("201", "Session")),
+        }),
+        json!({ "delete": asks("Delete a conversation: what was said and what was set in it", &json!([session()]), None,
+            json!({ "204": { "description": "Nothing of it is left." } })) }),
+        json!({ "post": asks("Empty a conversation: what was said in it goes", &json!([session()]), None,
+            json!({ "204": { "description": "It is empty." } })) }),
         json!({ "post": asks("End the answer that is being written", &json!([]), Some("Stop"),
             json!({ "204": { "description": "It is ended." } })) }),
         json!({ "get": asks("The frames of a conversation as they come", &json!([
@@ -67,6 +79,41 @@ fn items() -> [Value; 6] {
         ]), None, json!({ "200": { "description": "Server-sent events without an end.",
             "content": { "text/event-stream": { "schema": { "type": "string" } } } } })) }),
     ]
+}
+
+/// A file on its way.
+fn upload() -> Value {
+    let header = |name: &str, schema: Value, what: &str| json!({ "name": name, "in": "header", "schema": schema, "description": what });
+    let parameters = json!([
+        header(
+            "X-Session",
+            json!({ "type": "string", "pattern": SESSION }),
+            "The conversation that the file belongs to; main without it."
+        ),
+        header(
+            "X-File-Name",
+            json!({ "type": "string", "pattern": "^[A-Za-z0-9_.%-]{1,200}$" }),
+            "What it is called, in percent-encoded UTF-8."
+        ),
+    ]);
+    let mut item = asks(
+        "Send a file, which a message then names",
+        &parameters,
+        None,
+        answer("200", "File"),
+    );
+    for (status, _) in FAULTS {
+        item["responses"][status] = json!({ "$ref": "#/components/responses/NoFile" });
+    }
+    item["responses"]["415"] = json!({ "$ref": "#/components/responses/NoFile" });
+    item["requestBody"] = json!({ "required": true, "content": { "application/octet-stream": {
+        "schema": { "type": "string", "format": "binary" } } } });
+    item
+}
+
+fn session() -> Value {
+    json!({ "name": "session", "in": "path", "required": true, "schema": { "type": "string", "pattern": SESSION },
+        "description": "The label of the conversation." })
 }
 
 /// What may be in a label of a conversation.
@@ -102,10 +149,11 @@ fn asks(summary: &str, parameters: &Value, body: Option<&str>, mut answers: Valu
     item
 }
 
-const FAULTS: [(&str, &str); 7] = [
+const FAULTS: [(&str, &str); 8] = [
     ("400", "Wrong"),
     ("401", "Unknown"),
     ("403", "Foreign"),
+    ("404", "Missing"),
     ("409", "Refused"),
     ("413", "TooLong"),
     ("429", "TooMuch"),
@@ -120,7 +168,11 @@ fn responses() -> Value {
     json!({
         "Wrong": { "description": "Something in the request is wrong." },
         "Unknown": fault("No visitor is shown, or none that is good."),
-        "Foreign": { "description": "The page or the host is not of the site." },
+        "Foreign": { "description": "The page or the host is not of the site, or the visitor may not." },
+        "Missing": { "description": "A file that the message names is not there." },
+        "NoFile": { "description": "The file is not taken.", "content": { "application/json": { "schema": {
+            "type": "object", "required": ["error"], "properties": {
+                "error": { "type": "string" }, "limit": { "type": "integer", "format": "int64" } } } } } },
         "Refused": fault("The gateway does not take the message. Do not send it again."),
         "TooLong": { "description": "The text or the body is too long." },
         "TooMuch": fault("The visitor is over a limit."),
@@ -135,10 +187,14 @@ fn schemas() -> Value {
     json!({
         "About": { "type": "object", "required": ["title", "suggestions", "maxMessage"], "properties": {
             "title": text, "greeting": text, "color": text, "maxMessage": number,
+            "files": { "type": "boolean" },
             "suggestions": { "type": "array", "items": text } } },
         "Token": { "type": "object", "required": ["token"], "properties": { "token": text } },
         "Message": { "type": "object", "required": ["messageId", "text"], "properties": {
-            "sessionId": session, "text": { "type": "string", "pattern": "\\S" },
+            "sessionId": session, "text": { "type": "string", "pattern": "\\S",
+                "description": "May be left out beside files." },
+            "files": { "type": ["array", "null"], "maxItems": 10, "items": { "type": "string", "pattern": "^[A-Za-z0-9]{1,64}$" },
+                "description": "Names of files that were sent before." },
             "messageId": { "type": "string", "pattern": "^[A-Za-z0-9_.:-]{1,64}$",
                 "description": "New for each message; sent again with the same one, a message is taken once." } } },
         "Stop": { "type": "object", "properties": { "sessionId": session } },
@@ -150,6 +206,10 @@ fn schemas() -> Value {
                 "properties": { "id": number, "at": number, "role": { "enum": ["user", "assistant"] }, "html": text,
                     "messageId": text, "pending": { "type": "boolean" }, "turn": text,
                     "answers": { "type": "array", "items": text } } } } } },
+        "Session": { "type": "object", "required": ["sessionId"], "properties": { "sessionId": text } },
+        "File": { "type": "object", "required": ["file", "kind", "size"], "properties": { "file": text,
+            "kind": { "enum": ["image", "audio", "video", "file"] }, "name": { "type": ["string", "null"] },
+            "size": number } },
         "Sessions": { "type": "object", "required": ["sessions"], "properties": { "sessions": { "type": "array",
             "items": { "type": "object", "required": ["sessionId", "title", "at"],
                 "properties": { "sessionId": text, "title": text, "at": number } } } } },

@@ -8,7 +8,7 @@ use std::{collections::HashMap, fmt::Write, sync::Arc};
 use axum::{
     body::Body,
     extract::{Query, State},
-    http::{HeaderMap, header},
+    http::header,
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
@@ -19,7 +19,7 @@ use tokio::{
     time::{Instant, interval_at},
 };
 
-use super::{Failed, ask::session, hello, language};
+use super::{Asking, Failed, ask::session, hello};
 use crate::{
     adapter::WebChat,
     incoming::{Resume, is_session},
@@ -32,16 +32,17 @@ use crate::{
 pub(super) async fn events(
     State(chat): State<Arc<WebChat>>,
     Query(query): Query<HashMap<String, String>>,
-    headers: HeaderMap,
+    asking: Asking,
 ) -> Result<Response, Failed> {
-    let failed = |code| Failed(code, language(&headers));
+    let failed = |code| asking.failed(code);
     let named = query.get("sessionId").filter(|it| *it != "default");
     if named.is_some_and(|label| !is_session(label)) {
         return Err(failed(Code::BadSessionId));
     }
+    let headers = &asking.headers;
     let last = headers.get("last-event-id").and_then(|it| it.to_str().ok());
-    let hello = hello(&headers, last.and_then(resume)).map_err(failed)?;
-    let (mut session, outlet, items, link) = session(&chat).map_err(failed)?;
+    let hello = hello(headers, last.and_then(resume)).map_err(failed)?;
+    let (mut session, outlet, items, link) = session(&chat, asking.address).map_err(failed)?;
     let (told, heard) = oneshot::channel();
     let (named, cut) = (named.cloned(), Arc::clone(&outlet));
     // A task of its own, so that the session is ended also for a client that goes away meanwhile.

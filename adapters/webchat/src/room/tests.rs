@@ -83,7 +83,7 @@ fn every_socket_gets_everything_in_order_and_the_last_part_ends_the_messages() {
         attach(&mut room, 100).unwrap(),
     ];
     room.arriving("m1", "<p>hi</p>".into());
-    room.arrived("m1");
+    room.arrived("m1", Some(1));
     room.deliver(&outgoing(1, 0, 2, &["m1"]));
     room.deliver(&outgoing(1, 1, 2, &["m1"]));
     for items in &mut sockets {
@@ -119,7 +119,7 @@ fn an_answer_that_is_faster_than_the_receipt_comes_after_its_question() {
     let mut items = attach(&mut room, 100).unwrap();
     room.arriving("m1", "<p>hi</p>".into());
     room.deliver(&outgoing(1, 0, 1, &["m1"]));
-    room.arrived("m1");
+    room.arrived("m1", Some(1));
     assert_eq!(
         short(&frames(&mut items)),
         ["user m1", "text 1.0", "end m1"]
@@ -216,7 +216,7 @@ proptest! {
             let message = format!("m{id}");
             if arrive {
                 room.arriving(&message, "<p>x</p>".into());
-                room.arrived(&message);
+                room.arrived(&message, None);
             } else {
                 room.deliver(&outgoing(id, part, 2, &[&message]));
             }

@@ -45,9 +45,47 @@ impl Welcome {
     }
 }
 
+impl WebChat {
+    /// Knows the visitor by his signed identity or by the token, or makes a new one. An identity that is not good makes
+    /// him nobody else: he is told.
+    pub(crate) fn who(&self, hello: &Hello) -> Result<(Visitor, Option<String>), Code> {
+        let settings = &self.settings;
+        let token = hello.token.as_ref().map(Secret::expose);
+        let known = |token| self.signer.check(token);
+        let (visitor, token) = match (&hello.identity, &settings.identity_secret) {
+            (Some(identity), Some(secret)) => {
+                let now = unix_milliseconds() / 1_000;
+                let site = self.account.as_str();
+                let visitor = verify(identity.expose(), secret.expose(), site, now);
+                (visitor.map_err(|_| Code::BadIdentity)?, None)
+            }
+            (Some(_), None) => return Err(Code::BadIdentity),
+            (None, _) if settings.identity_required => return Err(Code::IdentityRequired),
+            (None, _) => match token.and_then(known) {
+                Some(visitor) => (visitor, None),
+                None => {
+                    let (token, visitor) = self.signer.mint(rand::random());
+                    (visitor, Some(token))
+                }
+            },
+        };
+        Ok((visitor, token))
+    }
+
+    /// A visitor who was here before, or whom the site vouches for.
+    pub(crate) fn returning(&self, hello: &Hello) -> Result<Visitor, Code> {
+        match self.who(hello)? {
+            (visitor, None) => Ok(visitor),
+            // He showed nothing that is good.
+            (_, Some(_)) => Err(Code::NoVisitor),
+        }
+    }
+}
+
 impl Session {
     pub(super) async fn hello(&mut self, hello: Hello, session: Option<String>) {
         self.language = hello.language;
+        self.outlet.set_memory(hello.memory);
         let (visitor, token) = match self.visitor.clone() {
             Some(visitor) => (visitor, None),
             None => match self.identify(&hello) {
@@ -77,35 +115,9 @@ impl Session {
         }
     }
 
-    /// Knows the visitor by his signed identity or by the token, or makes a new one. An identity that is not good makes
-    /// him nobody else: he is told.
-    pub(super) fn who(&self, hello: &Hello) -> Result<(Visitor, Option<String>), Code> {
-        let settings = &self.chat.settings;
-        let token = hello.token.as_ref().map(Secret::expose);
-        let known = |token| self.chat.signer.check(token);
-        let (visitor, token) = match (&hello.identity, &settings.identity_secret) {
-            (Some(identity), Some(secret)) => {
-                let now = unix_milliseconds() / 1_000;
-                let site = self.chat.account.as_str();
-                let visitor = verify(identity.expose(), secret.expose(), site, now);
-                (visitor.map_err(|_| Code::BadIdentity)?, None)
-            }
-            (Some(_), None) => return Err(Code::BadIdentity),
-            (None, _) if settings.identity_required => return Err(Code::IdentityRequired),
-            (None, _) => match token.and_then(known) {
-                Some(visitor) => (visitor, None),
-                None => {
-                    let (token, visitor) = self.chat.signer.mint(rand::random());
-                    (visitor, Some(token))
-                }
-            },
-        };
-        Ok((visitor, token))
-    }
-
     /// Knows the visitor, and counts the socket as his.
     fn identify(&mut self, hello: &Hello) -> Result<(Visitor, Option<String>), Code> {
-        let (visitor, token) = self.who(hello)?;
+        let (visitor, token) = self.chat.who(hello)?;
         let most = self.chat.settings.max_sockets_per_visitor;
         if let Some(oldest) = self.chat.hub.come(&visitor.id, &self.outlet, most) {
             oldest.frame(error(Code::TooManySockets, self.language, None, None));

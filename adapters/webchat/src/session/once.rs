@@ -8,14 +8,13 @@ use super::Session;
 use crate::{
     incoming::{Hello, Line},
     texts::{Code, Language},
-    token::Visitor,
 };
 
 impl Session {
     /// Knows who asks. Without a conversation of the request's own the visitor's newest is meant.
     pub(crate) async fn visit(&mut self, hello: &Hello, named: Option<&str>) -> Result<(), Code> {
         self.language = hello.language;
-        let visitor = self.returning(hello)?;
+        let visitor = self.chat.returning(hello)?;
         self.own = match named {
             Some(session) => session.to_owned(),
             None => self
@@ -39,18 +38,9 @@ impl Session {
         session: Option<String>,
     ) -> Result<(), Code> {
         self.language = hello.language;
-        self.returning(&hello)?;
+        self.chat.returning(&hello)?;
         self.hello(hello, session).await;
         Ok(())
-    }
-
-    /// A visitor who was here before, or whom the site vouches for.
-    fn returning(&self, hello: &Hello) -> Result<Visitor, Code> {
-        match self.who(hello)? {
-            (visitor, None) => Ok(visitor),
-            // He showed nothing that is good.
-            (_, Some(_)) => Err(Code::NoVisitor),
-        }
     }
 
     /// Makes a new visitor and gives his token.
@@ -60,8 +50,9 @@ impl Session {
             identity: None,
             resume: None,
             language,
+            memory: false,
         };
-        let (_, token) = self.who(&hello)?;
+        let (_, token) = self.chat.who(&hello)?;
         token.ok_or(Code::NoVisitor)
     }
 }
@@ -81,5 +72,6 @@ pub(crate) fn shown(credential: &str, language: Language) -> Hello {
         identity,
         resume: None,
         language,
+        memory: false,
     }
 }

@@ -1,35 +1,51 @@
 //! What a known visitor asks for: messages in, stop, facts, past messages.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::{
+    future::ready,
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+};
 
+use bytes::Bytes;
+use futures_util::stream::once;
 use serde_json::{Map, Value, json};
 use tokio::time::timeout;
 use weirgate_sdk::{
-    Attachment, ChatKind, ConversationKey, DedupeKey, Event, InboundMessage, KeptFile, NotAccepted,
-    Outcome, PlatformRole, Segment, Sender, SenderKind, Timestamp, UserKey, Via,
+    Attachment, ChatKind, ConversationKey, DedupeKey, Download, DownloadError, Event,
+    InboundMessage, KeptFile, NotAccepted, Outcome, PlatformRole, Segment, Sender, SenderKind,
+    Timestamp, UserKey, Via,
 };
 
-use super::{STORE_WAIT, Session};
+use super::{SNAPSHOT, STORE_WAIT, Session};
 use crate::{
     PLATFORM,
     format::own_words,
     history,
     hub::FIRST_SESSION,
-    incoming::Act,
+    incoming::{Act, Inline},
     outgoing::{direct, object},
     quota::Over,
     submit::{Step, Submission},
     texts::Code,
     token::Visitor,
-    upload,
+    upload::{self, Described, Refused},
 };
 
 /// How long the receipts of a closed socket are waited for.
 const RECEIPT_WAIT: Duration = Duration::from_secs(30);
 /// Most conversations in a list.
 const MAX_LISTED: usize = 100;
+/// Past messages that are looked through for those that still wait.
+pub(super) const PAGE: usize = 200;
 /// How long a client may send a message again, in seconds.
 const DEDUPE_LIFETIME: u64 = 48 * 3_600;
+
+/// The files of a message.
+pub(super) enum Brought {
+    /// They were sent before; their names.
+    Before(Vec<String>),
+    /// They came with it.
+    Along(Vec<Inline>),
+}
 
 impl Session {
     pub(super) async fn text(
@@ -37,12 +53,12 @@ impl Session {
         visitor: &Visitor,
         session: String,
         message: String,
-        (text, files): (String, Vec<String>),
+        (text, files): (String, Brought),
     ) {
         let Some(room) = self.room(&session) else {
             return self.fault(Code::TooManySessions, Some(&session), Some(&message));
         };
-        if let Err(over) = self.chat.count(&visitor.id) {
+        if let Err(over) = self.chat.count(&visitor.id, self.address) {
             let code = match over {
                 Over::Minute => Code::TooFast,
                 Over::Day => Code::TooManyToday,
@@ -52,9 +68,16 @@ impl Session {
             return self.report(Event::OverLimit).await;
         }
         let key = self.key(visitor, &session);
-        let mut segments = match self.files(&key, &files).await {
-            Some(segments) => segments,
-            None => return self.fault(Code::UnknownFile, Some(&session), Some(&message)),
+        let files = match files {
+            Brought::Before(names) => self.named(&key, &names).await,
+            Brought::Along(files) => self.keep(visitor, &key, files).await,
+        };
+        let mut segments: Vec<Segment> = match files {
+            Ok(files) => files.into_iter().map(attachment).collect(),
+            Err(code) => {
+                room.lock().not_arrived(&message, true);
+                return self.fault(code, Some(&session), Some(&message));
+            }
         };
         room.lock().arriving(&message, own_words(&text));
         if !text.is_empty() {
@@ -89,27 +112,47 @@ impl Session {
         .await;
     }
 
-    /// The files that a message names; `None` if one is not the visitor's.
-    async fn files(
+    /// The files that a message names.
+    async fn named(
         &self,
         conversation: &ConversationKey,
         names: &[String],
-    ) -> Option<Vec<Segment>> {
+    ) -> Result<Vec<KeptFile>, Code> {
         if names.is_empty() {
-            return Some(Vec::new());
+            return Ok(Vec::new());
         }
-        let keeper = self.chat.keeper()?;
-        let found = upload::named(&keeper, conversation, names).await?;
-        let segment = |file: KeptFile| {
-            Segment::Attachment(Attachment {
-                kind: file.kind,
-                reference: file.reference,
+        let keeper = self.chat.keeper().ok_or(Code::UnknownFile)?;
+        let found = upload::named(&keeper, conversation, names).await;
+        found.ok_or(Code::UnknownFile)
+    }
+
+    /// Keeps the files that a message brings along: all of them, or it is not taken.
+    async fn keep(
+        &self,
+        visitor: &Visitor,
+        conversation: &ConversationKey,
+        files: Vec<Inline>,
+    ) -> Result<Vec<KeptFile>, Code> {
+        let mut kept = Vec::with_capacity(files.len());
+        if files.is_empty() {
+            return Ok(kept);
+        }
+        if !self.chat.settings.files {
+            return Err(Code::FilesOff);
+        }
+        let keeper = self.chat.keeper().ok_or(Code::StoreUnavailable)?;
+        for file in files {
+            if !self.chat.uploads.may(&visitor.id, Instant::now()) {
+                return Err(Code::TooManyFiles);
+            }
+            let described = Described {
                 name: file.name,
-                size: Some(file.size),
-                expires_at: None,
-            })
-        };
-        Some(found.into_iter().map(segment).collect())
+                declared: file.declared.as_deref(),
+            };
+            let file = upload::keep(&*keeper, conversation, described, whole(file.bytes));
+            kept.push(file.await.map_err(Refused::code)?);
+        }
+        Ok(kept)
     }
 
     pub(super) async fn stop(&mut self, visitor: &Visitor, session: String) {
@@ -158,7 +201,7 @@ impl Session {
         match outcome {
             Outcome::Accepted(id) => {
                 self.acknowledge(submission, message, Some(id));
-                submission.room.lock().arrived(message);
+                submission.room.lock().arrived(message, Some(id));
             }
             Outcome::Duplicate => {
                 self.acknowledge(submission, message, None);
@@ -246,6 +289,25 @@ impl Session {
         self.say(direct("history", Some(session), body));
     }
 
+    /// The conversation as it is now, with the place from which its frames go on.
+    pub(super) async fn sync(&mut self, visitor: &Visitor, session: &str) {
+        let Some(room) = self.room(session) else {
+            return self.fault(Code::TooManySessions, Some(session), None);
+        };
+        let key = self.key(visitor, session);
+        let seq = room.lock().seq();
+        let Some(entries) = self.read(&key, None, SNAPSHOT).await else {
+            return self.fault(Code::HistoryUnavailable, Some(session), None);
+        };
+        let page = history::page(&entries, SNAPSHOT);
+        let room = room.lock();
+        let mut body = page.body(|id| room.has_ended(id));
+        body.insert("epoch".into(), (*self.chat.hub.epoch).into());
+        // What happened since the store was asked may be in it or not, and comes in frames of its own.
+        body.insert("seq".into(), seq.into());
+        self.say(direct("sync", Some(session), body));
+    }
+
     /// The visitor's conversations, the one that he wrote in last first.
     pub(super) async fn sessions(&self, visitor: &Visitor) {
         let transcript = self.ingress.transcript();
@@ -270,7 +332,7 @@ impl Session {
         ));
     }
 
-    fn sender(&self, visitor: &Visitor) -> Sender {
+    pub(super) fn sender(&self, visitor: &Visitor) -> Sender {
         Sender {
             key: UserKey {
                 platform: PLATFORM.into(),
@@ -285,6 +347,22 @@ impl Session {
     }
 }
 
+fn attachment(file: KeptFile) -> Segment {
+    Segment::Attachment(Attachment {
+        kind: file.kind,
+        reference: file.reference,
+        name: file.name,
+        size: Some(file.size),
+        expires_at: None,
+    })
+}
+
+/// A file that is there already.
+fn whole(bytes: Bytes) -> Download {
+    let size = u64::try_from(bytes.len()).ok();
+    Download::of(size, once(ready(Ok::<_, DownloadError>(bytes))))
+}
+
 /// Nobody waits for these any more.
 fn forget(submissions: impl IntoIterator<Item = Submission>) {
     for submission in submissions {
@@ -294,7 +372,7 @@ fn forget(submissions: impl IntoIterator<Item = Submission>) {
     }
 }
 
-pub(crate) fn unix_milliseconds() -> Timestamp {
+pub(super) fn unix_milliseconds() -> Timestamp {
     let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();

@@ -65,7 +65,7 @@ fn token(items: &mut Items) -> String {
 /// A socket that said hello and `m1`.
 async fn talking(chat: &Arc<WebChat>, gateway: &Arc<Holding>) -> (Session, Items) {
     let (outlet, items) = Outlet::new();
-    let mut session = Session::new(Arc::clone(chat), Arc::clone(gateway) as _, outlet);
+    let mut session = Session::new(Arc::clone(chat), Arc::clone(gateway) as _, outlet, None);
     session
         .frame(r#"{"type":"hello","sessionId":"main"}"#)
         .await;
@@ -98,7 +98,7 @@ async fn a_message_that_came_again_on_a_new_socket_is_still_shown_when_the_first
     let token = token(&mut items);
     first.close();
     let outlet = Outlet::new();
-    let mut second = Session::new(Arc::clone(&chat), Arc::clone(&gateway) as _, outlet.0);
+    let mut second = Session::new(Arc::clone(&chat), Arc::clone(&gateway) as _, outlet.0, None);
     second.visitor = chat.signer.check(&token);
     second
         .frame(r#"{"type":"text","messageId":"m1","content":"x"}"#)

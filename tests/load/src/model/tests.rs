@@ -28,6 +28,7 @@ fn the_pace_is_counted_from_the_request() {
         first_ms: 200,
         tokens: 50,
         inter_ms: 4,
+        stamped: false,
     };
     assert_eq!(pace.due(0), Duration::from_millis(200));
     assert_eq!(pace.due(49), Duration::from_millis(396));

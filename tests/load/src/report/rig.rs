@@ -4,9 +4,8 @@
 //! rig, however that ends.
 
 use std::{
-    fs::{self, File},
+    fs,
     path::{Path, PathBuf},
-    process::Stdio,
     time::{Duration, Instant},
 };
 
@@ -22,14 +21,11 @@ use crate::{
     address::{Target, free},
     model::Pace,
     onebot,
+    program::{alive, spawn, tail},
 };
 
-/// Longest start of a program.
-const START: Duration = Duration::from_secs(20);
 /// Time between two looks whether a program listens.
 const PAUSE: Duration = Duration::from_millis(2);
-/// Lines of a log that a fault shows.
-const LOG_LINES: usize = 10;
 
 /// A bot that runs.
 pub struct Bot {
@@ -160,17 +156,6 @@ observability:
     )
 }
 
-fn spawn(mut command: Command, folder: &TempDir, log: &Path) -> Result<Child, Fault> {
-    let log = File::create(log)?;
-    command
-        .current_dir(folder.path())
-        .stdin(Stdio::null())
-        .stdout(log.try_clone()?)
-        .stderr(log)
-        .kill_on_drop(true);
-    Ok(command.spawn()?)
-}
-
 async fn bot(command: Command, folder: &TempDir, log: &str, target: Target) -> Result<Bot, Fault> {
     let log = folder.path().join(log);
     let began = Instant::now();
@@ -186,23 +171,4 @@ async fn bot(command: Command, folder: &TempDir, log: &str, target: Target) -> R
         child,
         log,
     })
-}
-
-/// Fails when a program has ended or takes too long.
-fn alive(child: &mut Child, began: Instant, log: &Path) -> Result<(), Fault> {
-    if let Some(status) = child.try_wait()? {
-        return Err(format!("a program ended at its start: {status}{}", tail(log)).into());
-    }
-    if began.elapsed() > START {
-        return Err(format!("a program did not start in time{}", tail(log)).into());
-    }
-    Ok(())
-}
-
-fn tail(log: &Path) -> String {
-    let text = fs::read_to_string(log).unwrap_or_default();
-    let lines: Vec<&str> = text.lines().collect();
-    let skipped = lines.len().saturating_sub(LOG_LINES);
-    let shown = lines.iter().skip(skipped);
-    shown.map(|line| format!("\n  {line}")).collect()
 }
