@@ -17,15 +17,15 @@ use super::{Life, setup};
 
 const PEOPLE: [u64; 2] = [20_001, 9_007_199_254_740_993];
 
-/// A bot, and the platform, which gives it Markdown or not.
-pub(super) struct Session<const MARKDOWN: bool> {
+/// A bot, and the platform, which gives it Markdown, buttons and answers that grow, or none of them.
+pub(super) struct Session<const ENTITLED: bool> {
     life: Life,
     bot: Arc<Official>,
     fake: FakeQq,
     read: [VecDeque<Seen>; 2],
 }
 
-fn bot(fake: &FakeQq, markdown: bool) -> Arc<Official> {
+fn bot(fake: &FakeQq, entitled: bool) -> Arc<Official> {
     let settings = Settings {
         app_id: APP_ID.into(),
         app_secret: Some(Secret::new(SECRET)),
@@ -33,7 +33,9 @@ fn bot(fake: &FakeQq, markdown: bool) -> Arc<Official> {
         token_url: fake.token_url(),
         reconnect: Duration::from_millis(50),
         session_pause: Duration::ZERO,
-        markdown,
+        markdown: entitled,
+        buttons: entitled,
+        streaming: entitled,
         ..Settings::default()
     };
     weirgate_qq::official(&setup("main"), settings)
@@ -68,7 +70,7 @@ fn odd_frames() -> Vec<Vec<u8>> {
 }
 
 #[async_trait]
-impl<const MARKDOWN: bool> Platform for Session<MARKDOWN> {
+impl<const ENTITLED: bool> Platform for Session<ENTITLED> {
     const ACKNOWLEDGES: bool = true;
     const ODD_FRAMES: usize = 20;
 
@@ -77,11 +79,12 @@ impl<const MARKDOWN: bool> Platform for Session<MARKDOWN> {
         // The suite sends more than one message allows.
         fake.allow(Policy {
             replies: usize::MAX,
-            markdown: MARKDOWN,
+            markdown: ENTITLED,
+            buttons: ENTITLED,
             ..Policy::default()
         });
         fake.reachable(false);
-        let bot = bot(&fake, MARKDOWN);
+        let bot = bot(&fake, ENTITLED);
         let mut life = Life::new();
         life.run(bot.clone()).await;
         Self {
@@ -141,7 +144,7 @@ impl<const MARKDOWN: bool> Platform for Session<MARKDOWN> {
             let is_for = |person: &u64| target(Where::Private, *person) == message.to;
             if let Some(person) = PEOPLE.iter().position(is_for) {
                 self.read[person].push_back(Seen {
-                    visible: visible(&message.text, MARKDOWN),
+                    visible: visible(&message.text, ENTITLED),
                     form: message.text,
                 });
             }
@@ -165,7 +168,7 @@ impl<const MARKDOWN: bool> Platform for Session<MARKDOWN> {
     }
 
     async fn restart(&mut self) {
-        self.bot = bot(&self.fake, MARKDOWN);
+        self.bot = bot(&self.fake, ENTITLED);
         self.life.run(self.bot.clone()).await;
     }
 }

@@ -103,9 +103,10 @@ impl Preview for Message {
         }
         let manner = manner(shared);
         let text = send::worded(&rendered.text, manner);
-        let mut growing = match shared.live.of(&self.start.turn) {
-            Some(growing) => growing,
-            None => self.begin()?,
+        let growing = shared.live.of(&self.start.turn);
+        let Some(mut growing) = growing.or_else(|| self.begin()) else {
+            // Nothing can be answered any more: what there is to say comes as a message.
+            return Ok(());
         };
         let is_more = text.len() > growing.shown.len() && text.starts_with(&growing.shown);
         if !is_more || text.trim().is_empty() {
@@ -133,13 +134,12 @@ impl Preview for Message {
 }
 
 impl Message {
-    /// A message that shows nothing yet.
-    fn begin(&self) -> Result<Growing, SendError> {
+    /// A message that shows nothing yet; `None` if there is nothing that it can answer.
+    fn begin(&self) -> Option<Growing> {
         let context = self.start.reply_context.as_ref();
         let lives = |until| unix_time() < until;
-        let context = context.filter(|context| context.expires_at.is_none_or(lives));
-        let context = context.ok_or(SendError::Expired)?;
-        Ok(Growing {
+        let context = context.filter(|context| context.expires_at.is_none_or(lives))?;
+        Some(Growing {
             turn: Arc::clone(&self.start.turn),
             message: String::new(),
             context: context.data.clone(),
