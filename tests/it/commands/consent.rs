@@ -250,6 +250,17 @@ async fn what_was_tried_out_is_done_when_an_admin_says_so() {
         .ask_as("owner", GROUP, OWNER, &format!("/approve {code}"))
         .await;
     assert_eq!(told, "100003 is muted for 10m. Reason: loud");
+    // Whoever asked did it, and beside him stands who said yes; both find it.
+    for of in [ADMIN, OWNER, BOB] {
+        let shown = fake
+            .ask_as("admin", GROUP, ADMIN, &format!("/audit @{of}"))
+            .await;
+        let line = shown.lines().find(|line| line.contains("user_muted"));
+        let line = line.unwrap_or_else(|| panic!("{of}: {shown}"));
+        let who = format!("{ADMIN}  → {BOB}");
+        let by = format!("approved_by={OWNER}");
+        assert!(line.contains(&who) && line.contains(&by), "{line}");
+    }
     // Only so many wait at once.
     for _ in 0..20 {
         fake.ask_as("admin", GROUP, ADMIN, "/mute @100003 dry")
