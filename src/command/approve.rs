@@ -19,7 +19,7 @@ use crate::{
         consent::{Consent, What},
     },
     pending::{Act, NotYours, Pressed, code, id_of, may_answer, may_refuse, pressed, retire},
-    permission::{AuditEvent, Capability, Level, Scope},
+    permission::{AuditEvent, Capability, Level, Scope, audit},
     reason::Reason,
     store::{PendingFilter, PendingState, Settle, StoreError, StoredPending, Write, commit},
 };
@@ -241,13 +241,16 @@ async fn carry_out(
     if !settle(&call, desk, row, PendingState::Approved, Some(choice)).await? {
         return too_late(&call, desk, row.pending.id).await;
     }
-    match *ready {
-        Ready::Transfer(ready) => Ok(ready.run(&call)),
-        Ready::Delete(ready) => ready.run(&call, desk).await,
-        Ready::Leave(ready) => Ok(ready.run(&call, desk).await),
-        Ready::Moderate(ready) => Ok(ready.run(call, desk).await),
-        Ready::Admit(ready) => Ok(ready.run(&call, desk).await),
-    }
+    let approver = (call.actor, call.person);
+    let mut done = match *ready {
+        Ready::Transfer(ready) => ready.run(&call),
+        Ready::Delete(ready) => ready.run(&call, desk).await?,
+        Ready::Leave(ready) => ready.run(&call, desk).await,
+        Ready::Moderate(ready) => ready.run(call, desk).await,
+        Ready::Admit(ready) => ready.run(&call, desk).await,
+    };
+    audit::approved(&mut done.effects, row.pending.asker, approver);
+    Ok(done)
 }
 
 /// Whether something that was asked for can be done now.

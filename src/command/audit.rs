@@ -27,7 +27,7 @@ static SPEC: Spec = Spec {
 /// Records that are shown unless a number is given, and at most.
 const SHOWN: (usize, usize) = (10, 50);
 /// Details that are shown with a record.
-const DETAILS: [&str; 4] = ["reason", "outcome", "value", "seconds"];
+const DETAILS: [&str; 5] = ["reason", "outcome", "value", "seconds", "approved_by"];
 /// Characters of a detail that are shown.
 const LONGEST: usize = 80;
 

@@ -19,10 +19,11 @@ use super::{
     words::{Person, Words},
 };
 use crate::{
-    clock::span,
+    clock::{is_meant_as_span, span},
     i18n::{
         About,
         moderation::{Deed, Moderation},
+        rights::Rights,
     },
     outbound::due::{Lift, Ordered},
     pending::{Act, Ask},
@@ -35,6 +36,8 @@ use crate::{
 const MUTE: Duration = Duration::from_secs(3_600);
 /// The longest reason that is kept, in characters.
 const REASON: usize = 200;
+/// Characters of a wrong time that are shown.
+const TIME: usize = 40;
 /// Words that ask what would happen.
 const DRY: [&str; 4] = ["--dry-run", "dry-run", "dry", "试运行"];
 
@@ -81,11 +84,10 @@ impl Command for Moderate {
             Ok(target) => target,
             Err(done) => return Ok(done),
         };
-        let time = match self.0 {
-            Deed::Ban | Deed::Mute => words.take_if(span),
-            Deed::Kick | Deed::Unban | Deed::Unmute => None,
+        let time = match time(self.0, &mut words) {
+            Ok(time) => time,
+            Err(text) => return Ok(Done::declined(text.render(call.language))),
         };
-        let time = time.or((self.0 == Deed::Mute).then_some(MUTE));
         let adapter = target::adapter(&call, desk);
         let moderates = adapter.as_deref().and_then(|adapter| adapter.moderates());
         let Some(moderates) = moderates.filter(|_| call.body.group) else {
@@ -104,16 +106,44 @@ impl Command for Moderate {
             let rules = desk.directory.rules(call.site.conversation).await?;
             return Ok(dry_run(&call, &target, order, found, &rules.policy));
         }
-        let action = order.action(&target);
-        let result = carry_out(moderates, &call, &action).await;
-        let after = match result {
-            Ok(()) => Lift::after(moderates, &action, ordered(&call, &target, desk)),
-            Err(_) => Vec::new(),
-        };
-        let mut done = report(call, &target, &order, result);
-        done.effects.extend(after);
-        Ok(done)
+        Ok(act(moderates, call, desk, &target, &order).await)
     }
+}
+
+/// How long. What is meant as a time and is none must not become a reason: the deed would be for good.
+fn time(deed: Deed, words: &mut Words) -> Result<Option<Duration>, Rights> {
+    if !matches!(deed, Deed::Ban | Deed::Mute) {
+        return Ok(None);
+    }
+    let given = words.take_if(|word| is_meant_as_span(word).then(|| word.to_owned()));
+    match given {
+        None => Ok((deed == Deed::Mute).then_some(MUTE)),
+        Some(given) => match span(&given) {
+            Some(time) => Ok(Some(time)),
+            None => Err(Rights::NoTime {
+                given: given.chars().take(TIME).collect(),
+            }),
+        },
+    }
+}
+
+/// Does it, and puts the end off that the platform does not bring by itself.
+async fn act(
+    moderates: &dyn Moderates,
+    call: Call<'_>,
+    desk: &Desk,
+    target: &Target,
+    order: &Order,
+) -> Done {
+    let action = order.action(target);
+    let result = carry_out(moderates, &call, &action).await;
+    let after = match result {
+        Ok(()) => Lift::after(moderates, &action, ordered(&call, target, desk)),
+        Err(_) => Vec::new(),
+    };
+    let mut done = report(call, target, order, result);
+    done.effects.extend(after);
+    done
 }
 
 /// What is to be done.
@@ -282,11 +312,11 @@ impl Ready {
         } = self;
         let adapter = target::adapter(&call, desk);
         let moderates = adapter.as_deref().and_then(|adapter| adapter.moderates());
-        let result = match moderates {
-            Some(moderates) => carry_out(moderates, &call, &order.action(&target)).await,
-            None => Err(ModerationError::NotSupported),
+        let Some(moderates) = moderates else {
+            let result = Err(ModerationError::NotSupported);
+            return report(Call { proof, ..call }, &target, &order, result);
         };
-        report(Call { proof, ..call }, &target, &order, result)
+        act(moderates, Call { proof, ..call }, desk, &target, &order).await
     }
 }
 

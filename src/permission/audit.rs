@@ -2,7 +2,7 @@
 //!
 //! Owns the event values and the only way to an [`Audit`] row. It never writes by itself.
 
-use weirgate_sdk::Timestamp;
+use weirgate_sdk::{Timestamp, UserKey};
 
 use super::{Actor, Capability, Scope};
 use crate::store::{Audit, AuditResult, Effect};
@@ -46,6 +46,8 @@ pub enum AuditEvent {
     ApprovalDenied,
     /// A message was not passed on to the model.
     InjectionBlocked,
+    /// A message with a word of the blocklist was not passed on to the model.
+    ContentBlocked,
     /// A conversation's context was reset.
     ContextReset,
     /// Another person's turn was stopped.
@@ -95,6 +97,7 @@ impl AuditEvent {
             Self::ConversationLeft => "conversation_left",
             Self::ApprovalDenied => "approval_denied",
             Self::InjectionBlocked => "injection_blocked",
+            Self::ContentBlocked => "content_blocked",
             Self::ContextReset => "context_reset",
             Self::TurnStopped => "turn_stopped",
             Self::PersonPaired => "person_paired",
@@ -159,12 +162,28 @@ impl AuditRecord {
 
     /// The record with more about what was done: the fields of an object, beside what it has.
     pub fn with(mut self, more: &serde_json::Value) -> Self {
-        let own = serde_json::from_str::<serde_json::Value>(&self.0.details);
-        if let (Ok(serde_json::Value::Object(mut own)), Some(more)) = (own, more.as_object()) {
-            own.extend(more.clone());
-            self.0.details = serde_json::Value::Object(own).to_string();
-        }
+        add(&mut self.0, more);
         self
+    }
+}
+
+/// What somebody asked for and somebody said yes to: whoever asked is the operator of the records among these effects, and
+/// beside him stands who said yes, by his number and his platform's id. Their role is that of whose right was used.
+pub fn approved(effects: &mut [Effect], asker: i64, (actor, key): (&Actor, &UserKey)) {
+    let by = serde_json::json!({ "approved_by": key.id.as_str(), "approver": actor.person });
+    for effect in effects {
+        if let Effect::Audit(record) = effect {
+            record.operator = asker;
+            add(record, &by);
+        }
+    }
+}
+
+fn add(record: &mut Audit, more: &serde_json::Value) {
+    let own = serde_json::from_str::<serde_json::Value>(&record.details);
+    if let (Ok(serde_json::Value::Object(mut own)), Some(more)) = (own, more.as_object()) {
+        own.extend(more.clone());
+        record.details = serde_json::Value::Object(own).to_string();
     }
 }
 

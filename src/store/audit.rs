@@ -301,7 +301,7 @@ pub enum AuditFilter {
     Newest {
         /// Only of this conversation.
         conversation: Option<i64>,
-        /// Only those that this person did, or that concern him.
+        /// Only those that this person did or approved, or that concern him.
         person: Option<UserKey>,
     },
 }

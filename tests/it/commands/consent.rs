@@ -228,6 +228,24 @@ async fn only_owners_delete_and_leave_groups_and_four_eyes_look() {
 }
 
 #[tokio::test]
+async fn who_may_not_answer_is_recorded_now_and_then() {
+    let model = FakeModel::start().await;
+    let gateway = Gateway::start(&model, json!({})).await;
+    let fake = group(&gateway).await;
+    let question = fake
+        .ask_as("admin", GROUP, ADMIN, "/mute @100003 dry")
+        .await;
+    let yes = format!("/approve {}", name(&question));
+    for _ in 0..9 {
+        let told = fake.ask_as("member", GROUP, BOB, &yes).await;
+        assert_eq!(told, "That is for somebody else to answer.");
+    }
+    let records = "SELECT id FROM audit WHERE event = 'permission_denied'";
+    let records = rows(&gateway.database(), records).len();
+    assert!((1..8).contains(&records), "{records}");
+}
+
+#[tokio::test]
 async fn what_was_tried_out_is_done_when_an_admin_says_so() {
     let model = FakeModel::start().await;
     let gateway = Gateway::start(&model, json!({})).await;
@@ -250,6 +268,17 @@ async fn what_was_tried_out_is_done_when_an_admin_says_so() {
         .ask_as("owner", GROUP, OWNER, &format!("/approve {code}"))
         .await;
     assert_eq!(told, "100003 is muted for 10m. Reason: loud");
+    // Whoever asked did it, and beside him stands who said yes; both find it.
+    for of in [ADMIN, OWNER, BOB] {
+        let shown = fake
+            .ask_as("admin", GROUP, ADMIN, &format!("/audit @{of}"))
+            .await;
+        let line = shown.lines().find(|line| line.contains("user_muted"));
+        let line = line.unwrap_or_else(|| panic!("{of}: {shown}"));
+        let who = format!("{ADMIN}  → {BOB}");
+        let by = format!("approved_by={OWNER}");
+        assert!(line.contains(&who) && line.contains(&by), "{line}");
+    }
     // Only so many wait at once.
     for _ in 0..20 {
         fake.ask_as("admin", GROUP, ADMIN, "/mute @100003 dry")

@@ -56,6 +56,13 @@ async fn members_are_muted_and_removed_by_who_stands_above_them() {
         ("/kick @Bob", "Who is meant?"),
         ("/kick", "Who is meant?"),
         ("/mute @100003 400d", "at most 29d"),
+        ("/mute @100003 -5m", "\"-5m\" is not a time"),
+        ("/ban @100003 99999999999999999999d spam", "is not a time"),
+        ("/kick 10001", "he does not stand below you"),
+        // An id of another platform is nobody's here, and a name with a platform in front is no id.
+        ("/kick 175928847299117063", "nobody of that id is here"),
+        ("/kick telegram:100003", "Who is meant?"),
+        ("/role telegram:100003 admin", "Who is meant?"),
     ] {
         let told = said(&fake, "admin", ADMIN, text).await;
         assert!(told.contains(says), "{text}: {told}");

@@ -5,10 +5,10 @@ use std::{collections::VecDeque, sync::Arc, time::Duration};
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use tokio::time::Instant;
-use weirgate_sdk::{Adapter, AdapterError, settings::Secret};
+use weirgate_sdk::{Adapter, AdapterError, MessageId, settings::Secret};
 use weirgate_telegram::{Settings, Telegram};
 use weirgate_testkit::{
-    contract::{Platform, Seen},
+    contract::{Platform, Presses, Seen},
     ingress::RecordingIngress,
     telegram::{FakeTelegram, Message},
 };
@@ -24,6 +24,8 @@ pub(super) struct Polling {
     bot: Arc<Telegram>,
     fake: FakeTelegram,
     read: [VecDeque<Seen>; 2],
+    /// Answers to presses that the check has seen.
+    told: usize,
 }
 
 fn bot(url: String) -> Arc<Telegram> {
@@ -79,6 +81,7 @@ impl Platform for Polling {
             bot,
             fake,
             read: Default::default(),
+            told: 0,
         }
     }
 
@@ -161,5 +164,37 @@ impl Platform for Polling {
     async fn restart(&mut self) {
         self.bot = bot(self.fake.url());
         self.life.run(self.bot.clone()).await;
+    }
+
+    fn presses(&mut self) -> Option<&mut dyn Presses> {
+        Some(self)
+    }
+}
+
+fn number(message: &MessageId) -> i64 {
+    message.as_str().parse().expect("a number")
+}
+
+#[async_trait]
+impl Presses for Polling {
+    async fn shown(&mut self, _: usize, message: &MessageId) -> Vec<(String, String)> {
+        let messages = self.fake.messages();
+        let found = messages
+            .into_iter()
+            .find(|known| known.id == number(message));
+        found.expect("it is there").buttons
+    }
+
+    async fn press(&mut self, person: usize, message: &MessageId, id: &str) {
+        let user = PEOPLE[person];
+        self.fake.press(user, user, number(message), id);
+    }
+
+    async fn told(&mut self, person: usize, limit: Duration) -> Option<String> {
+        self.told += 1;
+        let shown = self.fake.pressed(self.told, limit).await;
+        let (user, text, alert) = shown.get(self.told - 1)?.clone();
+        assert!(alert && user == PEOPLE[person]);
+        Some(text)
     }
 }

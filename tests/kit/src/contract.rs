@@ -4,6 +4,7 @@
 //! an adapter of its own and is one test, made by [`crate::contract_suite`]. It never looks inside of an
 //! adapter: it sees what the gateway and what people see.
 
+pub mod buttons;
 pub mod inbound;
 pub mod life;
 pub mod media;
@@ -19,6 +20,8 @@ use weirgate_sdk::{
 };
 
 use crate::ingress::RecordingIngress;
+
+pub use buttons::Presses;
 
 /// How long anything that must happen may take.
 pub const LIMIT: Duration = Duration::from_secs(15);
@@ -89,6 +92,11 @@ pub trait Platform: Send + Sized {
 
     /// Starts the adapter anew after [`Platform::stop`], as after a restart of the gateway.
     async fn restart(&mut self);
+
+    /// What people do with buttons, if the platform has some.
+    fn presses(&mut self) -> Option<&mut dyn Presses> {
+        None
+    }
 }
 
 /// Makes one test of each check for a [`Platform`]. Goes into a module of its own.
@@ -117,6 +125,10 @@ macro_rules! contract_suite {
             outbound::previews_are_offered_as_promised,
             media::files_arrive_as_promised,
             media::a_file_that_is_gone_is_refused,
+            buttons::buttons_are_offered_as_promised,
+            buttons::a_question_shows_its_buttons_until_it_is_settled,
+            buttons::a_press_arrives_with_its_keys,
+            buttons::who_pressed_is_answered,
             life::capabilities_are_constant,
             life::the_connection_is_reported,
             life::run_ends_soon_after_the_signal,

@@ -43,7 +43,8 @@ pub async fn page(
                  FROM audit
                  WHERE ($1::bigint IS NULL OR conversation = $1)
                    AND ($2::text IS NULL OR target IN ($2, $3)
-                        OR operator = (SELECT id FROM person WHERE key = $3))
+                        OR operator = (SELECT id FROM person WHERE key = $3)
+                        OR strpos(details, '\"approved_by\":\"' || $2 || '\"') > 0)
                  ORDER BY id DESC LIMIT $4",
             )
             .bind(conversation)
