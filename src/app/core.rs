@@ -405,6 +405,7 @@ impl Shared {
             deliverer: self.tuner.deliverer.clone(),
             traces: Arc::clone(&self.traces),
             open,
+            keying: self.keying,
             clock: self.clock,
         }
     }

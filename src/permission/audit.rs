@@ -44,6 +44,8 @@ pub enum AuditEvent {
     ConversationLeft,
     /// Something that waited for a yes got a no.
     ApprovalDenied,
+    /// A tool that waited for a yes got one.
+    ToolApproved,
     /// A message was not passed on to the model.
     InjectionBlocked,
     /// A conversation's context was reset.
@@ -94,6 +96,7 @@ impl AuditEvent {
             Self::ConversationDeleted => "conversation_deleted",
             Self::ConversationLeft => "conversation_left",
             Self::ApprovalDenied => "approval_denied",
+            Self::ToolApproved => "tool_approved",
             Self::InjectionBlocked => "injection_blocked",
             Self::ContextReset => "context_reset",
             Self::TurnStopped => "turn_stopped",

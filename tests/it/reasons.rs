@@ -15,7 +15,7 @@ use std::{
 use weirgate::reason::Reason;
 
 /// Each code with a file of tests that names it.
-const SEEN: [(&str, &str); 85] = [
+const SEEN: [(&str, &str); 86] = [
     ("duplicate", "tests/it/reasons/events.rs"),
     ("own_message", "tests/it/reasons/events.rs"),
     ("other_bot", "tests/it/simulation/changes.rs"),
@@ -56,6 +56,7 @@ const SEEN: [(&str, &str); 85] = [
     ("tool_loop", "tests/it/turns/tools.rs"),
     ("tool_result_cut", "tests/it/turns/tools.rs"),
     ("tool_unsure", "tests/it/durable/tools.rs"),
+    ("tool_asked", "tests/it/turns/approval.rs"),
     ("tool_calls_broken", "tests/it/turns/tools.rs"),
     ("context_cut", "tests/it/turns/context.rs"),
     ("quarantined", "tests/it/reasons/turns.rs"),

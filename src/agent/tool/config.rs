@@ -8,11 +8,16 @@ use weirgate_sdk::settings::{Fields, nearest};
 
 use super::{fetch, files, registry::built_in_names, search, weather};
 
+/// Most names under `tools.approval`.
+const MAX_APPROVALS: usize = 200;
+
 /// The section `tools`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tools {
     /// The tools of the gateway itself.
     pub internal: Internal,
+    /// Names of tools of which each call needs somebody's yes; a `*` at the end stands for any.
+    pub approval: Vec<String>,
     /// Where programs are; `None` for a folder beside the database.
     pub folder: Option<PathBuf>,
     /// How pages are read.
@@ -78,6 +83,7 @@ impl Default for Tools {
                 max_per_request: 128,
                 disabled: Vec::new(),
             },
+            approval: Vec::new(),
             folder: None,
             fetch: fetch::Settings::default(),
             search: search::Settings::default(),
@@ -111,6 +117,7 @@ impl Tools {
         let default = Self::default();
         let read = Self {
             internal: Internal::read(fields.section("internal"), default.internal),
+            approval: fields.texts("approval", MAX_APPROVALS),
             folder: folder(&mut fields, "folder"),
             fetch: read_fetch(fields.section("fetch"), &default.fetch),
             search: search::Settings::read(fields.section("search")),

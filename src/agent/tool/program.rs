@@ -113,6 +113,7 @@ impl Tool for Program {
         Err(Fault {
             given: data(told),
             passing: false,
+            asks: None,
         })
     }
 }

@@ -60,6 +60,8 @@ pub struct Registry {
     /// The offers of all entries.
     all: Arc<[Offer]>,
     most: usize,
+    /// Names of tools of which each call needs a yes.
+    approval: Vec<String>,
 }
 
 /// What is told of a tool that cannot be taken.
@@ -80,6 +82,7 @@ impl Registry {
     pub fn of(settings: &config::Tools, ground: Ground) -> Result<Self, Unfit> {
         let mut registry = Self {
             most: settings.internal.max_per_request,
+            approval: settings.approval.clone(),
             ..Self::default()
         };
         let programs = ground.programs.clone();
@@ -113,6 +116,16 @@ impl Registry {
         let named = |entry: &&Arc<Entry>| entry.offer.name == name;
         let own = self.entries.iter().find(named).cloned();
         own.or_else(|| self.programs().iter().find(named).cloned())
+    }
+
+    /// Whether somebody has to say yes to each call of a tool: it says so itself, or the configuration does.
+    #[must_use]
+    pub fn asks(&self, spec: &Spec) -> bool {
+        let named = |pattern: &String| match pattern.strip_suffix('*') {
+            Some(start) => spec.name.starts_with(start),
+            None => spec.name == *pattern,
+        };
+        spec.approval || self.approval.iter().any(named)
     }
 
     fn programs(&self) -> Arc<Vec<Arc<Entry>>> {
