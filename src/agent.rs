@@ -15,6 +15,7 @@ mod heard;
 pub mod history;
 pub mod limits;
 mod manage;
+pub mod mcp;
 mod media;
 pub mod model;
 pub mod recent;

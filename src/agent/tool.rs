@@ -7,6 +7,7 @@ pub mod calculate;
 pub mod config;
 pub mod date;
 pub mod execute;
+pub(in crate::agent) mod family;
 pub mod fetch;
 pub mod files;
 pub mod in_use;

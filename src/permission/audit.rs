@@ -60,6 +60,8 @@ pub enum AuditEvent {
     BackedUp,
     /// The configuration was read again.
     ConfigReloaded,
+    /// A server of tools was started anew.
+    ServerRestarted,
     /// Something was announced in many conversations.
     Broadcast,
     /// A reply that was given up is sent after all.
@@ -104,6 +106,7 @@ impl AuditEvent {
             Self::QueueDropped => "queue_dropped",
             Self::BackedUp => "backed_up",
             Self::ConfigReloaded => "config_reloaded",
+            Self::ServerRestarted => "server_restarted",
             Self::Broadcast => "broadcast",
             Self::ReplyRetried => "reply_retried",
             Self::ReplyDropped => "reply_dropped",
