@@ -15,10 +15,12 @@ mod heard;
 pub mod history;
 pub mod limits;
 mod manage;
+pub mod mcp;
 mod media;
 pub mod model;
 pub mod recent;
 mod request;
+mod resumed;
 pub mod rules;
 pub mod running;
 pub mod suspects;
@@ -313,6 +315,8 @@ impl Agent {
             let limit = crate::inbound::body::MAX_BODY;
             let text = Text::TooLarge { limit }.render(turn.language);
             self.noted(input, Ending::failed(text, Reason::TooLarge))
+        } else if let Some(waited) = turn.body().resumes {
+            self.resumed(input, &turn, running, waited).await?
         } else if let Some(ending) = self.not_heard(input, &turn).await? {
             self.noted(input, ending)
         } else if input.command {

@@ -28,6 +28,7 @@ pub use build::{
     store_on_server,
 };
 pub use error::StartError;
+pub use translate::ground;
 
 use self::{
     core::{Live, ended},

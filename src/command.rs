@@ -19,6 +19,7 @@ pub mod help;
 pub mod lang;
 pub mod leave;
 pub mod log;
+pub mod mcp;
 pub mod moderate;
 pub mod output;
 pub mod pair;
@@ -198,7 +199,7 @@ pub trait Command: Send + Sync {
 }
 
 /// All commands, in the order of /help.
-static COMMANDS: [&dyn Command; 36] = [
+static COMMANDS: [&dyn Command; 37] = [
     &help::Help,
     &ping::Ping,
     &status::Status,
@@ -232,6 +233,7 @@ static COMMANDS: [&dyn Command; 36] = [
     &leave::Leave,
     &backup::Backup,
     &reload::Reload,
+    &mcp::Mcp,
     &broadcast::Broadcast,
     &pair::Pair,
     &claim::ClaimGateway,

@@ -13,7 +13,8 @@ use futures_util::future::join_all;
 use tokio::time::timeout;
 
 use crate::{
-    app::{adapters_to_check, server_options},
+    agent::mcp,
+    app::{adapters_to_check, ground, server_options},
     config::Config,
     i18n::health::{Health, Here, Keep, Reach, Subject},
     operate::{
@@ -66,6 +67,9 @@ impl Doctor<'_> {
             tell(line);
         }
         for line in self.models().await {
+            tell(line);
+        }
+        for line in self.servers().await {
             tell(line);
         }
     }
@@ -127,6 +131,25 @@ impl Doctor<'_> {
             findings.into_iter().map(line).collect()
         });
         join_all(checks).await.into_iter().flatten().collect()
+    }
+
+    /// The servers of tools: each is started or asked once.
+    async fn servers(self) -> Vec<Line> {
+        let folders = ground(self.config).servers;
+        let looks = self.config.tools.mcp.running().map(async |server| {
+            let subject = Subject::Server(server.name.clone());
+            if self.offline {
+                return (subject, Reach::NotAsked.into());
+            }
+            let found = match mcp::probe(server, &folders).await {
+                Ok((tools, left_out)) => Reach::Tools { tools, left_out },
+                Err(error) => Reach::Unusable {
+                    error: one_line(&error, self.redactor),
+                },
+            };
+            (subject, found.into())
+        });
+        join_all(looks).await
     }
 
     async fn models(self) -> Vec<Line> {

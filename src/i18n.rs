@@ -14,6 +14,7 @@ pub mod moderation;
 pub mod oversight;
 pub mod remind;
 pub mod rights;
+pub mod servers;
 pub mod settings;
 pub mod setup;
 pub mod weather;
@@ -144,6 +145,8 @@ pub enum About {
     Remind,
     /// /weather
     Weather,
+    /// /mcp
+    Mcp,
     /// /broadcast
     Broadcast,
     /// /pair
@@ -175,6 +178,8 @@ pub struct StatusFacts {
     pub models: Vec<String>,
     /// Accounts and their connection, as `platform/account: state`.
     pub accounts: Vec<String>,
+    /// Servers of tools, as `mcp/name: state`.
+    pub servers: Vec<String>,
 }
 
 /// One turn, for /log.

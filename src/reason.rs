@@ -150,6 +150,8 @@ reasons! {
     ToolResultCut = "tool_result_cut", Change;
     /// A tool that is not safe to repeat was running when the gateway ended; it is not run again.
     ToolUnsure = "tool_unsure", Failure;
+    /// A tool runs only when somebody has said yes; the turn goes on then.
+    ToolAsked = "tool_asked", Wait;
     /// What the model said of its calls cannot be used; none was run.
     ToolCallsBroken = "tool_calls_broken", Retry;
     /// Older history was left out, because the context is full.

@@ -148,7 +148,8 @@ ensure_counterparts() {
     local folder="${CARGO_TARGET_DIR:-$PWD/target}/counterparts"
     local list=tests/counterparts/requirements.txt sources=tests/counterparts/sources.txt
     local descriptions=tests/counterparts/descriptions.txt node=tests/counterparts/discord.json
-    local all=("$list" "$sources" "$descriptions" "$node" tests/counterparts/discord_api.py)
+    local servers=tests/counterparts/mcp.json
+    local all=("$list" "$sources" "$descriptions" "$node" "$servers" tests/counterparts/discord_api.py)
     if cat "${all[@]}" | cmp -s - "$folder/installed.txt"; then
         return
     fi
@@ -173,6 +174,9 @@ ensure_counterparts() {
     mkdir -p "$folder/discord"
     cp "$node" "$folder/discord/package.json"
     npm install --prefix "$folder/discord" --ignore-scripts --no-audit --no-fund --silent
+    mkdir -p "$folder/mcp"
+    cp "$servers" "$folder/mcp/package.json"
+    npm install --prefix "$folder/mcp" --ignore-scripts --no-audit --no-fund --silent
     cat "${all[@]}" >"$folder/installed.txt"
 }
 

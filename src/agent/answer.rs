@@ -10,6 +10,7 @@ use weirgate_sdk::{MessageId, PreviewStart};
 use super::{
     Agent,
     ending::Ending,
+    heard::Heard,
     history::{Cost, Step},
     model::{ChainError, Completion, Listener, Outcome, ToolCall},
     request::Question,
@@ -26,6 +27,7 @@ use crate::{
         preview::{Board, Setting, Showing},
         strategy::Strategy,
     },
+    pending::Parked,
     permission::{AuditEvent, Capability, Scope, decide},
     reason::Reason,
     security::redact::{Filter, Redactor},
@@ -151,6 +153,8 @@ pub(super) enum Asked {
     Failed(ChainError),
     Stopped,
     TimedOut,
+    /// It goes on when somebody has said yes.
+    Waits(Box<Parked>),
 }
 
 /// How far the model's part of a turn has come.
@@ -168,6 +172,8 @@ pub(super) struct Work {
     pub(super) cost: Cost,
     /// How many of the steps are in the journal.
     pub(super) kept: usize,
+    /// What somebody said yes to: the call with which the turn goes on.
+    pub(super) allowed: Option<Box<Parked>>,
 }
 
 impl Work {
@@ -198,7 +204,20 @@ impl Agent {
         if again {
             self.take_up(input, &mut work).await?;
         }
-        let mut ending = self.answered(input, turn, running, &mut work).await?;
+        self.go_on(input, turn, running, None, work).await
+    }
+
+    /// Asks the model, with `told` in place of what the messages say, from where `work` is.
+    pub(super) async fn go_on(
+        &self,
+        input: &Input,
+        turn: &Turn,
+        running: &RunningTurn,
+        told: Option<Heard>,
+        mut work: Work,
+    ) -> Result<Ending, StoreError> {
+        let answered = self.answered(input, turn, running, told, &mut work);
+        let mut ending = answered.await?;
         if work.kept > 0 {
             let turn = input.turn;
             ending.effects.push(Effect::StepsDone { turn });
@@ -211,13 +230,19 @@ impl Agent {
         input: &Input,
         turn: &Turn,
         running: &RunningTurn,
+        told: Option<Heard>,
         work: &mut Work,
     ) -> Result<Ending, StoreError> {
         self.hooks.next_message(input.turn, &turn.person);
-        let media = self.take_media(input, turn, running).await;
-        let mut heard = match self.hear(input, turn, media) {
-            Ok(heard) => heard,
-            Err(ending) => return Ok(*ending),
+        let mut heard = match told {
+            Some(told) => told,
+            None => {
+                let media = self.take_media(input, turn, running).await;
+                match self.hear(input, turn, media) {
+                    Ok(heard) => heard,
+                    Err(ending) => return Ok(*ending),
+                }
+            }
         };
         let question = self.question(input, turn, &heard).await?;
         let strategy = self.strategy(input, turn).await?;
@@ -267,14 +292,22 @@ impl Agent {
         // Also what a turn used that failed in the end.
         let used = self.spend(input, work.cost.prompt.saturating_add(work.cost.completion));
         let notes = std::mem::take(&mut heard.media.notes);
+        let waits = match &asked {
+            Asked::Waits(parked) => Some(self.question_of(input, turn, parked.clone())),
+            _ => None,
+        };
         let mut ending = self.conclude(input, asked, said.text, (heard, work), turn.language);
         ending.effects.extend(used);
         let text = self.with_notes(input, ending.text, &notes, turn.language);
-        Ok(Ending {
+        let ending = Ending {
             text,
             strategy,
             ..ending
-        })
+        };
+        match waits {
+            Some(ask) => self.asked(input, turn, ending, &ask).await,
+            None => Ok(ending),
+        }
     }
 
     async fn strategy(&self, input: &Input, turn: &Turn) -> Result<Option<Strategy>, StoreError> {
@@ -357,6 +390,10 @@ impl Agent {
             goes = self.execute(input, turn, work).await?;
         }
         loop {
+            if let Goes::Waits(parked) = goes {
+                note(Reason::ToolAsked);
+                return Ok(Asked::Waits(parked));
+            }
             work.requests += 1;
             if goes == Goes::On && work.requests > 1 && work.requests >= calling.max_steps {
                 note(Reason::ToolLimit);

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// What may wait for an answer in one conversation at once.
-const MOST_OPEN: usize = 20;
+pub(super) const MOST_OPEN: usize = 20;
 
 impl Agent {
     /// Runs a command.
@@ -97,7 +97,7 @@ impl Agent {
     }
 
     /// The end of a turn that asks: the row is written with the question, and what to press or to type stands under it.
-    async fn asked(
+    pub(super) async fn asked(
         &self,
         input: &Input,
         turn: &Turn,

@@ -10,6 +10,7 @@ use super::{
     heard::Heard,
     history::{Content, Part},
     model::{ChainError, Completion, ErrorClass, FinishReason, Outcome},
+    tool::park::question,
     turn::Input,
 };
 use crate::{
@@ -20,6 +21,8 @@ use crate::{
 };
 use weirgate_sdk::answer::Format;
 
+/// Stands in the history for the result of a call that waits for a yes.
+const WAITING: &str = "[this waits until somebody has approved it; it has not run]";
 /// Stands in the history for the result of a call that was still running when the turn ended.
 const UNKNOWN: &str = "[the turn ended before this call did; what became of it is not known]";
 
@@ -39,11 +42,18 @@ impl Agent {
             text
         };
         let mut reasoning = None;
+        close(work, matches!(asked, Asked::Waits(_)));
         let mut ending = match asked {
             Asked::Completed(mut completion) => {
                 reasoning = completion.reasoning.take();
                 self.completed(input, &completion, (text, work.files()), language)
             }
+            Asked::Waits(parked) => Ending {
+                format: Format::Markdown,
+                filtered: true,
+                files: work.files(),
+                ..Ending::done(marked(text, &question(&parked, language)))
+            },
             asked => self.broken_off(input, asked, text, language),
         };
         // What tools did is remembered whatever became of the answer.
@@ -58,7 +68,7 @@ impl Agent {
         let reference = turn_id(input.turn);
         let note = |reason| self.traces.note(input.turn, reason, self.clock.now());
         let (state, reason, text) = match asked {
-            Asked::Completed(_) | Asked::Stopped => {
+            Asked::Completed(_) | Asked::Waits(_) | Asked::Stopped => {
                 note(Reason::Stopped);
                 let mark = Text::StoppedMark.render(language);
                 (TurnState::Cancelled, Reason::Stopped, marked(text, &mark))
@@ -153,10 +163,7 @@ impl Agent {
         };
         let said = Content::person(&heard.name, heard.words).with(heard.media.parts);
         let mut rows = vec![row(Role::User, said)];
-        for step in &mut work.steps {
-            for result in &mut step.results {
-                result.get_or_insert_with(|| UNKNOWN.to_owned());
-            }
+        for step in &work.steps {
             rows.push(row(Role::Assistant, Content::step(step)));
         }
         let mut answer = Content::model(text.to_owned(), reasoning);
@@ -168,6 +175,16 @@ impl Agent {
         }
         rows.push(row(Role::Assistant, answer));
         rows
+    }
+}
+
+/// Gives each call a result: no request and no history has one without.
+fn close(work: &mut Work, waits: bool) {
+    let open = if waits { WAITING } else { UNKNOWN };
+    for step in &mut work.steps {
+        for result in &mut step.results {
+            result.get_or_insert_with(|| open.to_owned());
+        }
     }
 }
 

@@ -11,7 +11,11 @@ use super::{
     heard::Heard,
     history::Step,
     model::{ChatRequest, Message, Offered, Picture, Role},
-    tool::usage::Usage,
+    tool::{
+        Spec,
+        registry::{Offers, Wanted},
+        usage::Usage,
+    },
     turn::{Input, Turn},
 };
 use crate::{
@@ -24,6 +28,9 @@ use crate::{
 
 /// History rows read for one turn; the token budget decides what of them is used.
 pub(super) const HISTORY_ROWS: usize = 200;
+
+/// The part of the context that the declarations of tools may take: one in so many.
+const TOOLS_SHARE: usize = 3;
 
 /// What stays the same in all requests of a turn.
 pub(super) struct Question {
@@ -80,8 +87,11 @@ impl Agent {
         (usage, callable, hint): (&Usage, bool, Option<&str>),
     ) -> ChatRequest {
         let settings = &input.rules.settings.context;
+        let tokens = usize::try_from(settings.max_context_tokens).unwrap_or(usize::MAX);
+        let offers = self.offers(input, turn, question, (usage, tokens / TOOLS_SHARE));
         let budget = Budget {
-            tokens: usize::try_from(settings.max_context_tokens).unwrap_or(usize::MAX),
+            // What is declared is part of the request, and counts.
+            tokens: tokens.saturating_sub(offers.tokens),
             keep_recent: settings.keep_recent_messages,
         };
         let terms = input.rules.terms(&turn.conversation);
@@ -100,16 +110,6 @@ impl Agent {
             self.traces
                 .note(input.turn, Reason::ContextCut, self.clock.now());
         }
-        let here = Scope::Conversation(input.conversation);
-        let (now, group) = (self.clock.now(), turn.body().group);
-        let offers = input.rules.tools.offers(
-            |spec| {
-                let scope = if spec.global { Scope::Global } else { here };
-                decide(&turn.actor, spec.needs(group), scope, now).is_ok()
-            },
-            &question.said,
-            usage.names(),
-        );
         let mut messages = built.messages;
         messages.extend(hint.map(|hint| Message::words(Role::User, hint.to_owned())));
         ChatRequest {
@@ -118,11 +118,33 @@ impl Agent {
             max_output_tokens: None,
             temperature: None,
             offered: Offered {
-                tools: offers,
+                tools: offers.tools,
                 callable,
             },
             turn: turn_id(input.turn),
         }
+    }
+
+    /// The tools on offer: what the one who asks may use, within a number of tokens.
+    fn offers(
+        &self,
+        input: &Input,
+        turn: &Turn,
+        question: &Question,
+        (usage, tokens): (&Usage, usize),
+    ) -> Offers {
+        let here = Scope::Conversation(input.conversation);
+        let (now, group) = (self.clock.now(), turn.body().group);
+        let may = |spec: &Spec| {
+            let scope = if spec.global { Scope::Global } else { here };
+            decide(&turn.actor, spec.needs(group), scope, now).is_ok()
+        };
+        let wanted = Wanted {
+            said: &question.said,
+            used: usage.names(),
+            tokens,
+        };
+        input.rules.tools.offers(may, wanted)
     }
 
     /// The newest rows of the turn's history: at hand, or read.

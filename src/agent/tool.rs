@@ -7,11 +7,14 @@ pub mod calculate;
 pub mod config;
 pub mod date;
 pub mod execute;
+pub(in crate::agent) mod family;
 pub mod fetch;
 pub mod files;
 pub mod in_use;
 pub mod order;
+pub(in crate::agent) mod park;
 pub mod program;
+mod ready;
 pub mod registry;
 pub mod schema;
 pub mod search;
@@ -25,6 +28,7 @@ use weirgate_sdk::{ConversationKey, Timestamp};
 
 use crate::{
     clock::Zone,
+    pending::Elicited,
     permission::{Capability, Proof},
     security::fence::Origin,
 };
@@ -91,6 +95,8 @@ pub struct Call<'a> {
     pub proof: &'a Proof,
     /// The arguments; they fit the schema.
     pub arguments: &'a Map<String, Value>,
+    /// What somebody said yes to that the tool asked in the middle of the same call, made before.
+    pub consent: Option<&'a Elicited>,
     /// Where it was asked.
     pub conversation: &'a ConversationKey,
     /// The zone in which people speak of time.
@@ -139,6 +145,8 @@ pub struct Fault {
     pub given: Given,
     /// Another try may help.
     pub passing: bool,
+    /// It ended because it asks something that a person has to answer; the call is made again with a yes.
+    pub asks: Option<Elicited>,
 }
 
 impl Fault {
@@ -148,6 +156,7 @@ impl Fault {
         Self {
             given: Given::own(text),
             passing: false,
+            asks: None,
         }
     }
 
@@ -157,6 +166,7 @@ impl Fault {
         Self {
             given: Given::own(text),
             passing: true,
+            asks: None,
         }
     }
 }

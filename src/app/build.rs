@@ -113,6 +113,7 @@ pub(super) async fn build(mut startup: Startup) -> Result<App, StartError> {
         hooks,
     };
     let core = Core::new(&config, parts)?;
+    core.required().await?;
     let readiness = Arc::new(Readiness::new(Arc::clone(&store), core.connections()));
     let core = core.start().await?;
     let doors = Doors::new(&readiness, exporter, &reloader);

@@ -27,7 +27,7 @@ use super::{
     translate, tune, tune::Tuner,
 };
 use crate::{
-    agent::{Agent, Parts as AgentParts, model::Model, running::Running},
+    agent::{Agent, Parts as AgentParts, mcp::Pool, model::Model, running::Running},
     clock::Clock,
     command::{Desk, claim::Claim, configure::Configure, desk::Connections},
     config::Config,
@@ -181,7 +181,8 @@ impl Core {
         } = parts;
         let redactor = Arc::new(redactor);
         let answers = Arc::new(tune::answers(config)?);
-        let made = tune::made(config, &answers)?;
+        let pool = Arc::<Pool>::default();
+        let made = tune::made(config, &answers, &pool)?;
         let traces = Arc::new(Traces::default());
         let directory = Arc::new(Directory::new(Arc::clone(&store)));
         let sent = Arc::new(SentMessages::default());
@@ -216,6 +217,7 @@ impl Core {
             redactor,
             answers,
             media,
+            pool,
         };
         let shared = Shared {
             store,
@@ -246,6 +248,16 @@ impl Core {
             stops,
             signals,
         })
+    }
+
+    /// Waits for the servers of tools without which the gateway is not to start.
+    ///
+    /// # Errors
+    /// [`StartError::Config`] if one cannot be used.
+    pub async fn required(&self) -> Result<(), StartError> {
+        let rules = self.shared.tuner.rules.get();
+        let required = rules.tools.servers().required().await;
+        required.map_err(|error| StartError::Config(format!("tools.mcp.servers: {error}")))
     }
 
     /// The connections of all accounts.
@@ -406,6 +418,7 @@ impl Shared {
             deliverer: self.tuner.deliverer.clone(),
             traces: Arc::clone(&self.traces),
             open,
+            keying: self.keying,
             clock: self.clock,
         }
     }

@@ -144,7 +144,8 @@ pub(super) fn settings(config: &Config) -> Settings {
 }
 
 /// What tools are made of: folders as configured, else beside the database or its socket.
-pub(super) fn ground(config: &Config) -> Ground {
+#[must_use]
+pub fn ground(config: &Config) -> Ground {
     let beside = socket_folder(config, &|name| std::env::var(name).ok()).unwrap_or_default();
     let folder = |configured: &Option<PathBuf>, name: &str| {
         let configured = configured.clone();
@@ -154,6 +155,7 @@ pub(super) fn ground(config: &Config) -> Ground {
     Ground {
         workspaces: folder(&config.tools.files.workspaces, "workspaces"),
         programs: folder(&config.tools.folder, "tools"),
+        servers: beside.join("mcp"),
         blocked: patterns.clone(),
     }
 }

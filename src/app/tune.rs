@@ -11,6 +11,7 @@ use weirgate_sdk::{AccountName, Platform};
 use super::{StartError, translate};
 use crate::{
     agent::{
+        mcp::Pool,
         model::{Chain, Model},
         rules::Rules,
         terms::AllTerms,
@@ -49,6 +50,8 @@ pub struct Tuner {
     /// What is taken out of answers: more than out of a log.
     pub(super) answers: Arc<Redactor>,
     pub(super) media: Option<Arc<MediaStore>>,
+    /// Servers of tools that run.
+    pub(super) pool: Arc<Pool>,
 }
 
 /// What a new configuration makes of the core: built, and not in place yet.
@@ -98,8 +101,14 @@ fn taking_out(secrets: &[Secret], security: &Security) -> Result<Redactor, Start
 pub(super) type Made = (Composer, Guard, Registry);
 
 /// Makes it.
-pub(super) fn made(config: &Config, redactor: &Arc<Redactor>) -> Result<Made, StartError> {
-    Ok((composer(config, redactor)?, guard(config)?, tools(config)?))
+pub(super) fn made(
+    config: &Config,
+    redactor: &Arc<Redactor>,
+    pool: &Pool,
+) -> Result<Made, StartError> {
+    let (composer, guard) = (composer(config, redactor)?, guard(config)?);
+    // Last, because it starts servers.
+    Ok((composer, guard, tools(config, pool)?))
 }
 
 /// What composes replies.
@@ -114,8 +123,8 @@ fn guard(config: &Config) -> Result<Guard, StartError> {
 }
 
 /// What models may have done.
-fn tools(config: &Config) -> Result<Registry, StartError> {
-    let registry = Registry::of(&config.tools, translate::ground(config));
+fn tools(config: &Config, pool: &Pool) -> Result<Registry, StartError> {
+    let registry = Registry::of(&config.tools, translate::ground(config), pool);
     registry.map_err(|unfit| StartError::Config(format!("tools: {unfit}")))
 }
 
@@ -170,7 +179,7 @@ pub(crate) fn default_rules(clock: Clock) -> Rules {
     let limiters = translate::limiters(&config);
     let permits = Arc::new(ProviderPermits::new(clock, limiters, Arc::default()));
     let redactor = Arc::<Redactor>::default();
-    let made = made(&config, &redactor).unwrap();
+    let made = made(&config, &redactor, &Pool::default()).unwrap();
     rules(&config, Vec::new(), made, permits, &HashMap::new())
 }
 
@@ -206,7 +215,7 @@ impl Tuner {
         models: Vec<Arc<dyn Model>>,
     ) -> Result<Prepared, StartError> {
         Ok(Prepared {
-            made: made(config, &self.answers)?,
+            made: made(config, &self.answers, &self.pool)?,
             models,
         })
     }

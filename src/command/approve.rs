@@ -18,7 +18,10 @@ use crate::{
         About,
         consent::{Consent, What},
     },
-    pending::{Act, NotYours, Pressed, code, id_of, may_answer, may_refuse, pressed, retire},
+    pending::{
+        Act, NotYours, Parked, Pressed, Resumer, code, id_of, may_answer, may_refuse, pressed,
+        retire,
+    },
     permission::{AuditEvent, Capability, Level, Scope, audit},
     reason::Reason,
     store::{PendingFilter, PendingState, Settle, StoreError, StoredPending, Write, commit},
@@ -187,6 +190,9 @@ async fn answer_it(call: Call<'_>, desk: &Desk, given: Given) -> Result<Done, St
             if let Act::Admit { request, .. } = &act {
                 return admit::refuse(call, desk, &row, (request, act.what())).await;
             }
+            if let Act::Tool(parked) = &act {
+                resume(&call, desk, &row, parked).await?;
+            }
             return Ok(denied(call, &row, act.what()));
         }
         return too_late(&call, desk, row.pending.id).await;
@@ -232,6 +238,8 @@ async fn carry_out(
             moderate::ready(&call, desk, order, Person { id, shown }).await?
         }
         Act::Admit { .. } => admit::ready(&call, desk, &act),
+        // Whether who asked still may is seen when it runs.
+        Act::Tool(parked) => Ready::Tool(parked).into(),
     };
     let ready = match check {
         Check::Ready(ready) => ready,
@@ -248,6 +256,10 @@ async fn carry_out(
         Ready::Leave(ready) => ready.run(&call, desk).await,
         Ready::Moderate(ready) => ready.run(call, desk).await,
         Ready::Admit(ready) => ready.run(&call, desk).await,
+        Ready::Tool(parked) => {
+            resume(&call, desk, row, &parked).await?;
+            return Ok(allowed(call, row, &parked));
+        }
     };
     audit::approved(&mut done.effects, row.pending.asker, approver);
     Ok(done)
@@ -281,6 +293,36 @@ pub(super) enum Ready {
     Moderate(moderate::Ready),
     /// A request to the account is granted.
     Admit(admit::Ready),
+    /// A turn goes on.
+    Tool(Box<Parked>),
+}
+
+/// Lets the turn go on that waited; it sees by itself what the answer was.
+async fn resume(
+    call: &Call<'_>,
+    desk: &Desk,
+    row: &StoredPending,
+    parked: &Parked,
+) -> Result<(), StoreError> {
+    let resumer = Resumer {
+        store: &desk.store,
+        directory: &desk.directory,
+        dispatch: &desk.dispatch,
+        keying: desk.keying,
+        clock: desk.clock,
+    };
+    let context = call.body.reply_context.clone();
+    resumer.resume(&row.pending, parked, context).await
+}
+
+fn allowed(call: Call<'_>, row: &StoredPending, parked: &Parked) -> Done {
+    let tool = parked.tool.clone();
+    let mut done = Done::text(Consent::ToolAllowed { tool }.render(call.language));
+    let (event, target) = (AuditEvent::ToolApproved, parked.tool.clone());
+    let record = call.proof.record(event, target, call.turn);
+    let asked = serde_json::json!({ "asked_in": code(row.pending.id), "hash": row.pending.hash });
+    done.effects.push(record.with(&asked).into());
+    done
 }
 
 /// Ends the row if it is open, and takes its buttons away; says whether this turn did.

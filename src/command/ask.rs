@@ -49,6 +49,7 @@ pub async fn tool(
     let run = entry.tool.run(tool::Call {
         proof: &call.proof,
         arguments,
+        consent: None,
         conversation: call.conversation,
         zone: &rules.settings.zone,
         now: desk.now(),

@@ -10,12 +10,12 @@ use tokio::sync::Notify;
 use weirgate_sdk::{AccountName, Connection, Platform, Timestamp};
 
 use crate::{
-    agent::{rules::Rules, running::Running},
+    agent::{mcp, rules::Rules, running::Running},
     clock::Clock,
     command::{claim::Claim, configure::Configure},
     current::Current,
     directory::Directory,
-    i18n::StatusFacts,
+    i18n::{StatusFacts, servers::ServerLine},
     inbound::{body, keying::Keying, queue::QueueKey},
     media::MediaStore,
     outbound::deliver::Deliverer,
@@ -104,6 +104,7 @@ impl Desk {
             unsent: self.deliverer.unsent(),
             models: self.models(),
             accounts: accounts.iter().map(account_line).collect(),
+            servers: self.servers().iter().map(ServerLine::brief).collect(),
         }
     }
 
@@ -237,6 +238,26 @@ impl Desk {
     /// The store's.
     pub async fn preference(&self, person: i64, key: &str) -> Result<Option<String>, StoreError> {
         self.directory.preference(person, key).await
+    }
+
+    /// The servers of tools, and how each is doing.
+    #[must_use]
+    pub fn servers(&self) -> Vec<ServerLine> {
+        let rules = self.rules.get();
+        let line = |server: &Arc<mcp::Server>| ServerLine {
+            name: server.settings().name.clone(),
+            state: server.state(),
+        };
+        rules.tools.servers().each().map(line).collect()
+    }
+
+    /// Has a server of tools started anew; says whether there is one of this name.
+    #[must_use]
+    pub fn restart_server(&self, name: &str) -> bool {
+        let rules = self.rules.get();
+        let mut servers = rules.tools.servers().each();
+        let server = servers.find(|server| server.settings().name == name);
+        server.map(|server| server.restart()).is_some()
     }
 
     /// The chat models, first choice first.

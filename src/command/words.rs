@@ -209,6 +209,7 @@ mod tests {
             pressed: false,
             request: false,
             too_large: false,
+            resumes: None,
         }
     }
 

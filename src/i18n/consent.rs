@@ -42,6 +42,11 @@ pub enum What {
         /// The group that it is about.
         group: Option<String>,
     },
+    /// A tool runs.
+    Tool {
+        /// Its name.
+        name: String,
+    },
 }
 
 /// A text.
@@ -120,6 +125,20 @@ pub enum Consent {
     Transferred {
         /// The new owner.
         to: String,
+    },
+    /// May a tool run.
+    ToolAsked {
+        /// Its name.
+        tool: String,
+        /// With what, set off from the text.
+        arguments: String,
+        /// What it asks itself, in the middle of its work.
+        message: Option<String>,
+    },
+    /// A tool may run.
+    ToolAllowed {
+        /// Its name.
+        tool: String,
     },
     /// What shall be deleted.
     DeleteAsked,
@@ -214,6 +233,17 @@ impl Consent {
             Self::OwnsAlready { who } => format!("{who} owns this conversation already."),
             Self::NotThere { who } => format!("{who} is not in this conversation."),
             Self::Transferred { to } => format!("{to} owns this conversation now."),
+            Self::ToolAsked {
+                tool,
+                arguments,
+                message: None,
+            } => format!("May I run {tool} with this?\n{arguments}"),
+            Self::ToolAsked {
+                tool,
+                arguments,
+                message: Some(message),
+            } => format!("{tool} asks:\n{message}\nIf yes, it is told:\n{arguments}"),
+            Self::ToolAllowed { tool } => format!("{tool} may run; I go on."),
             Self::DeleteAsked => {
                 "What shall I delete of this conversation?\n\
                  What was said: the context that I answer from.\n\
@@ -295,6 +325,17 @@ impl Consent {
             Self::OwnsAlready { who } => format!("{who} 已经是本会话的拥有者。"),
             Self::NotThere { who } => format!("{who} 不在本会话中。"),
             Self::Transferred { to } => format!("{to} 现在是本会话的拥有者。"),
+            Self::ToolAsked {
+                tool,
+                arguments,
+                message: None,
+            } => format!("可以用以下参数运行 {tool} 吗？\n{arguments}"),
+            Self::ToolAsked {
+                tool,
+                arguments,
+                message: Some(message),
+            } => format!("{tool} 询问：\n{message}\n如果同意，将告诉它：\n{arguments}"),
+            Self::ToolAllowed { tool } => format!("已允许运行 {tool}，我继续处理。"),
             Self::DeleteAsked => "要删除本会话的哪些内容？\n\
                  对话内容：我回答时参考的上下文。\n\
                  全部：此外还包括我保存的所有消息和回复、正在等待的内容，以及设置和规则。\
@@ -326,6 +367,7 @@ pub(super) fn what_en(what: &What) -> String {
                 RequestKind::Join => format!("let {who} into the group {group}"),
             }
         }
+        What::Tool { name } => format!("run {name}"),
     }
 }
 
@@ -345,5 +387,6 @@ pub(super) fn what_zh(what: &What) -> String {
                 RequestKind::Join => format!("允许 {who} 加入群 {group}"),
             }
         }
+        What::Tool { name } => format!("运行 {name}"),
     }
 }

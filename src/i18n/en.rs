@@ -157,6 +157,7 @@ fn about(about: About) -> &'static str {
         About::Reload => "read agent.yaml again (owners of the gateway)",
         About::Remind => "be told something at a time, once or again and again",
         About::Weather => "the weather of a place",
+        About::Mcp => "the servers of tools; start one anew (owners of the gateway)",
         About::Broadcast => "say something in all conversations (owners of the gateway)",
         About::Pair => "let in who was told this code (owners of the gateway)",
         About::Claim => "own this gateway, with the code that its start printed",
@@ -170,6 +171,7 @@ fn usage(about: About) -> &'static str {
         About::Ping => "[text]",
         About::Stop => "[all]",
         About::Output => "[streaming|segmented|full|default]",
+        About::Mcp => "[restart name]",
         About::Lang => "[zh-CN|en|auto]",
         About::Kick | About::Warn => "@user [reason]",
         About::Ban | About::Mute => "@user [time] [reason]",
@@ -211,6 +213,12 @@ fn log(turns: &[LoggedTurn]) -> String {
 }
 
 fn status(facts: &StatusFacts) -> String {
+    let lines: Vec<&str> = facts
+        .accounts
+        .iter()
+        .chain(&facts.servers)
+        .map(String::as_str)
+        .collect();
     format!(
         "Weirgate {}, up {}\nWaiting: {} (yours here: {})\nRunning: {}\nUnsent: {}\nModel: {}\n{}",
         facts.version,
@@ -220,7 +228,7 @@ fn status(facts: &StatusFacts) -> String {
         facts.running,
         facts.unsent,
         facts.models.join(", "),
-        facts.accounts.join("\n")
+        lines.join("\n")
     )
 }
 

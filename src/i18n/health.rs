@@ -44,6 +44,8 @@ pub enum Subject {
     Account(String),
     /// A model, as provider/model.
     Model(String),
+    /// A server of tools, by its name.
+    Server(String),
 }
 
 /// What was found.
@@ -225,6 +227,13 @@ pub enum Reach {
         /// Why.
         error: String,
     },
+    /// A server offers tools.
+    Tools {
+        /// How many.
+        tools: usize,
+        /// How many are not offered.
+        left_out: usize,
+    },
     /// The demonstration, which needs nothing.
     Demo,
     /// The model answered.
@@ -331,7 +340,8 @@ impl Reach {
     fn level(&self) -> Level {
         match self {
             Self::Nothing | Self::Demo | Self::Answers { .. } | Self::NotAsked => Level::Ok,
-            Self::RateLimited { .. } => Level::Warn,
+            Self::Tools { left_out: 0, .. } => Level::Ok,
+            Self::RateLimited { .. } | Self::Tools { .. } => Level::Warn,
             Self::TooLong
             | Self::Unusable { .. }
             | Self::KeyRefused { .. }

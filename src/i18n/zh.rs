@@ -119,6 +119,7 @@ fn about(about: About) -> &'static str {
         About::Reload => "重新读取 agent.yaml（网关拥有者）",
         About::Remind => "到时间提醒你，可重复",
         About::Weather => "查询某地天气",
+        About::Mcp => "工具服务器的状态；重新启动某一个（网关拥有者）",
         About::Broadcast => "向所有会话发送通知（网关拥有者）",
         About::Pair => "允许持有此配对码的人使用（网关拥有者）",
         About::Claim => "用启动时打印的认领码成为网关的拥有者",
@@ -132,6 +133,7 @@ fn usage(about: About) -> &'static str {
         About::Ping => "[文字]",
         About::Stop => "[all]",
         About::Output => "[streaming|segmented|full|default]",
+        About::Mcp => "[restart 名称]",
         About::Lang => "[zh-CN|en|auto]",
         About::Kick | About::Warn => "@用户 [原因]",
         About::Ban | About::Mute => "@用户 [时长] [原因]",
@@ -173,6 +175,12 @@ fn log(turns: &[LoggedTurn]) -> String {
 }
 
 fn status(facts: &StatusFacts) -> String {
+    let lines: Vec<&str> = facts
+        .accounts
+        .iter()
+        .chain(&facts.servers)
+        .map(String::as_str)
+        .collect();
     format!(
         "Weirgate {}，已运行 {}\n等待中：{}（你在这里的：{}）\n处理中：{}\n未发出：{}\n模型：{}\n{}",
         facts.version,
@@ -182,7 +190,7 @@ fn status(facts: &StatusFacts) -> String {
         facts.running,
         facts.unsent,
         facts.models.join("、"),
-        facts.accounts.join("\n")
+        lines.join("\n")
     )
 }
 

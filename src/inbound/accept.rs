@@ -396,12 +396,9 @@ impl Shared {
         if row.new_person {
             parts.directory.learn_new(row.person);
         }
-        let (kind, lane) = match known.route {
-            Route::Control => {
-                self.control(row, known, permit);
-                return Outcome::Accepted(row.id);
-            }
-            Route::Queued(kind, lane) => (kind, lane),
+        let Some((kind, lane, single)) = known.route.queued() else {
+            self.control(row, known, permit);
+            return Outcome::Accepted(row.id);
         };
         let entry = Entry {
             id: row.id,
@@ -412,7 +409,7 @@ impl Shared {
             kind,
             lane,
             priority: known.priority,
-            single: false,
+            single,
             body: Some(known.body),
         };
         self.enqueue(entry, known.at)

@@ -39,6 +39,7 @@ pub fn encode(message: &InboundMessage) -> Box<str> {
         pressed: message.via == Via::Button,
         request: message.via == Via::Request,
         too_large: false,
+        resumes: None,
     };
     let json = json(&body);
     if json.len() <= MAX_BODY {
@@ -64,7 +65,9 @@ pub fn is_too_large(message: &InboundMessage) -> bool {
     rough * 7 > MAX_BODY && decode(&encode(message)).is_some_and(|body| body.too_large)
 }
 
-fn json(body: &Body) -> Box<str> {
+/// A body as it is journaled.
+#[must_use]
+pub fn json(body: &Body) -> Box<str> {
     // Strings, numbers and enums always serialise.
     serde_json::to_string(body)
         .unwrap_or_default()
@@ -182,6 +185,7 @@ mod tests {
             pressed: false,
             request: false,
             too_large: false,
+            resumes: None,
         };
         assert_eq!(
             text_for_model(&body),

@@ -12,21 +12,24 @@ pub enum Route {
     Control,
     /// Anything that is queued.
     Queued(Kind, Lane),
+    /// A message to the model that never shares a turn with its neighbours.
+    Alone(Lane),
 }
 
 const CONTROL: u8 = 0x0f;
+/// Versions that do not know it read an ordinary message.
+const ALONE: u8 = 3;
 
 impl Route {
     /// The number that is stored.
     #[must_use]
     pub fn code(self) -> u8 {
-        let Self::Queued(kind, lane) = self else {
-            return CONTROL;
-        };
-        let kind = match kind {
-            Kind::Message => 0,
-            Kind::InOrder => 1,
-            Kind::Now => 2,
+        let (kind, lane) = match self {
+            Self::Control => return CONTROL,
+            Self::Queued(Kind::Message, lane) => (0, lane),
+            Self::Queued(Kind::InOrder, lane) => (1, lane),
+            Self::Queued(Kind::Now, lane) => (2, lane),
+            Self::Alone(lane) => (ALONE, lane),
         };
         let lane = match lane {
             Lane::Control => 0,
@@ -36,6 +39,16 @@ impl Route {
             Lane::Background => 4,
         };
         lane << 4 | kind
+    }
+
+    /// How it waits: its kind, its lane, and whether it never shares a turn; `None` for what never waits.
+    #[must_use]
+    pub fn queued(self) -> Option<(Kind, Lane, bool)> {
+        match self {
+            Self::Control => None,
+            Self::Queued(kind, lane) => Some((kind, lane, false)),
+            Self::Alone(lane) => Some((Kind::Message, lane, true)),
+        }
     }
 
     /// Reads a stored number; an unknown one is an ordinary message, so that nothing is lost.
@@ -56,6 +69,9 @@ impl Route {
             4 => Lane::Background,
             _ => Lane::Direct,
         };
+        if code & 0x0f == ALONE {
+            return Self::Alone(lane);
+        }
         Self::Queued(kind, lane)
     }
 }
@@ -80,6 +96,8 @@ mod tests {
                 let route = Route::Queued(kind, lane);
                 assert_eq!(Route::from_code(route.code()), route);
             }
+            let alone = Route::Alone(lanes[0]);
+            assert_eq!(Route::from_code(alone.code()), alone);
         }
     }
 }

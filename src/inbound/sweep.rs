@@ -9,6 +9,7 @@ use weirgate_sdk::{Adapter, Stop};
 use super::{
     accept::OpenEvents,
     body,
+    keying::Keying,
     notice::{Notices, Report, Subject},
 };
 use crate::{
@@ -19,7 +20,7 @@ use crate::{
     directory::Directory,
     i18n::{Language, Text},
     outbound::{compose::Addressee, deliver::Deliverer, post::Post},
-    pending::expiry,
+    pending::{Resumer, expiry},
     reason::Reason,
     schedule::dispatch::{Dispatch, observe},
     store::{Body, Store, StoreError, Write, commit},
@@ -48,6 +49,8 @@ pub struct Sweep {
     pub traces: Arc<Traces>,
     /// Events that are handed in and not yet durable.
     pub open: OpenEvents,
+    /// How messages are sorted into queues.
+    pub keying: Keying,
     /// The clock.
     pub clock: Clock,
 }
@@ -185,6 +188,17 @@ impl Sweep {
             text,
             to,
         ))
+    }
+
+    /// What lets turns go on that waited for an answer.
+    pub(crate) fn resumer(&self) -> Resumer<'_> {
+        Resumer {
+            store: &self.store,
+            directory: &self.directory,
+            dispatch: &self.dispatch,
+            keying: self.keying,
+            clock: self.clock,
+        }
     }
 
     /// The language for a person: chosen, configured, heard, or that of the message.

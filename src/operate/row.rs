@@ -100,7 +100,7 @@ pub(super) fn waiting(
 ) -> WaitingRow {
     let (kind, lane) = match Route::from_code(row.route) {
         Route::Control => ("control", Lane::Control),
-        Route::Queued(Kind::Message, lane) => ("message", lane),
+        Route::Queued(Kind::Message, lane) | Route::Alone(lane) => ("message", lane),
         Route::Queued(Kind::InOrder | Kind::Now, lane) => ("command", lane),
     };
     let (name, text) = words(&row.body, redactor);

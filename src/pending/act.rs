@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use weirgate_sdk::{Request, Timestamp, UserKey};
 
+use super::Parked;
 use crate::{
     clock::millis,
     i18n::{consent::What, moderation::Deed},
@@ -49,6 +50,8 @@ pub enum Act {
         /// Who asks, as he is called, and his id.
         shown: String,
     },
+    /// A turn goes on with the call of a tool.
+    Tool(Box<Parked>),
 }
 
 /// The answer that means yes where there is nothing to choose.
@@ -62,7 +65,11 @@ impl Act {
     pub fn options(&self) -> &'static [&'static str] {
         match self {
             Self::Delete => DELETE,
-            Self::Transfer { .. } | Self::Leave | Self::Moderate { .. } | Self::Admit { .. } => YES,
+            Self::Transfer { .. }
+            | Self::Leave
+            | Self::Moderate { .. }
+            | Self::Admit { .. }
+            | Self::Tool(_) => YES,
         }
     }
 
@@ -87,6 +94,9 @@ impl Act {
                 kind: request.kind,
                 who: shown.clone(),
                 group: request.group.clone(),
+            },
+            Self::Tool(parked) => What::Tool {
+                name: parked.tool.clone(),
             },
         }
     }

@@ -53,7 +53,12 @@ async fn expire<'a>(
     let pending = &row.pending;
     let key = sweep.directory.conversation(pending.conversation).await?;
     let adapter = sweep.deliverer.adapter(&key);
-    let mut notice = notice(sweep, row, &key).await?;
+    let act = Act::read(pending);
+    if let Some(Act::Tool(parked)) = &act {
+        // Before the row ends, so that a crash in between leaves nobody without an answer.
+        sweep.resumer().resume(pending, parked, None).await?;
+    }
+    let mut notice = notice(sweep, row, act, &key).await?;
     let now = sweep.clock.now();
     let notices = notice.as_mut().and_then(|notice| notice.row(now, now));
     let settle = Settle {
@@ -84,9 +89,11 @@ async fn expire<'a>(
 async fn notice(
     sweep: &Sweep,
     row: &StoredPending,
+    act: Option<Act>,
     key: &Arc<ConversationKey>,
 ) -> Result<Option<Post>, StoreError> {
-    let Some(act) = Act::read(&row.pending) else {
+    // A turn that goes on says by itself what became of it.
+    let Some(act) = act.filter(|act| !matches!(act, Act::Tool(_))) else {
         return Ok(None);
     };
     let language = sweep.language(row.pending.asker, None).await?;

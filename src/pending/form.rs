@@ -66,7 +66,9 @@ pub fn buttons(
     };
     let style = match act {
         Act::Delete | Act::Leave => ButtonStyle::Negative,
-        Act::Transfer { .. } | Act::Moderate { .. } | Act::Admit { .. } => ButtonStyle::Positive,
+        Act::Transfer { .. } | Act::Moderate { .. } | Act::Admit { .. } | Act::Tool(_) => {
+            ButtonStyle::Positive
+        }
     };
     let yes = options
         .iter()

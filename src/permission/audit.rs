@@ -44,6 +44,8 @@ pub enum AuditEvent {
     ConversationLeft,
     /// Something that waited for a yes got a no.
     ApprovalDenied,
+    /// A tool that waited for a yes got one.
+    ToolApproved,
     /// A message was not passed on to the model.
     InjectionBlocked,
     /// A message with a word of the blocklist was not passed on to the model.
@@ -60,6 +62,8 @@ pub enum AuditEvent {
     BackedUp,
     /// The configuration was read again.
     ConfigReloaded,
+    /// A server of tools was started anew.
+    ServerRestarted,
     /// Something was announced in many conversations.
     Broadcast,
     /// A reply that was given up is sent after all.
@@ -96,6 +100,7 @@ impl AuditEvent {
             Self::ConversationDeleted => "conversation_deleted",
             Self::ConversationLeft => "conversation_left",
             Self::ApprovalDenied => "approval_denied",
+            Self::ToolApproved => "tool_approved",
             Self::InjectionBlocked => "injection_blocked",
             Self::ContentBlocked => "content_blocked",
             Self::ContextReset => "context_reset",
@@ -104,6 +109,7 @@ impl AuditEvent {
             Self::QueueDropped => "queue_dropped",
             Self::BackedUp => "backed_up",
             Self::ConfigReloaded => "config_reloaded",
+            Self::ServerRestarted => "server_restarted",
             Self::Broadcast => "broadcast",
             Self::ReplyRetried => "reply_retried",
             Self::ReplyDropped => "reply_dropped",

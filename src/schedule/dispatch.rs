@@ -399,10 +399,8 @@ pub fn entry(row: Waiting, key: QueueKey, single: bool) -> Option<Entry> {
 /// The entry of any stored message. Control commands look like commands in a slot of their own, which a
 /// refill passes over: the reading goes on behind them.
 fn passed_on(row: Waiting, key: QueueKey, single: bool) -> Entry {
-    let (kind, lane) = match Route::from_code(row.route) {
-        Route::Queued(kind, lane) => (kind, lane),
-        Route::Control => (Kind::Now, Lane::Control),
-    };
+    let waits = Route::from_code(row.route).queued();
+    let (kind, lane, alone) = waits.unwrap_or((Kind::Now, Lane::Control, false));
     Entry {
         id: row.id,
         key,
@@ -412,7 +410,7 @@ fn passed_on(row: Waiting, key: QueueKey, single: bool) -> Entry {
         kind,
         lane,
         priority: row.priority,
-        single,
+        single: single || alone,
         body: Some(row.body),
     }
 }

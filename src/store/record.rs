@@ -55,6 +55,9 @@ pub struct Body {
     /// The message was too long to be kept; only this fact and its sender are.
     #[serde(rename = "x", default, skip_serializing_if = "std::ops::Not::not")]
     pub too_large: bool,
+    /// It is no message but an answer: the turn that waits under this number goes on.
+    #[serde(rename = "u", default, skip_serializing_if = "Option::is_none")]
+    pub resumes: Option<i64>,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

@@ -56,6 +56,7 @@ const SEEN: [(&str, &str); 86] = [
     ("tool_loop", "tests/it/turns/tools.rs"),
     ("tool_result_cut", "tests/it/turns/tools.rs"),
     ("tool_unsure", "tests/it/durable/tools.rs"),
+    ("tool_asked", "tests/it/turns/approval.rs"),
     ("tool_calls_broken", "tests/it/turns/tools.rs"),
     ("context_cut", "tests/it/turns/context.rs"),
     ("quarantined", "tests/it/reasons/turns.rs"),

@@ -7,12 +7,20 @@ use std::{path::PathBuf, time::Duration};
 use weirgate_sdk::settings::{Fields, nearest};
 
 use super::{fetch, files, registry::built_in_names, search, weather};
+use crate::agent::mcp::config::Mcp;
+
+/// Most names under `tools.approval`.
+const MAX_APPROVALS: usize = 200;
 
 /// The section `tools`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tools {
     /// The tools of the gateway itself.
     pub internal: Internal,
+    /// Servers of tools.
+    pub mcp: Mcp,
+    /// Names of tools of which each call needs somebody's yes; a `*` at the end stands for any.
+    pub approval: Vec<String>,
     /// Where programs are; `None` for a folder beside the database.
     pub folder: Option<PathBuf>,
     /// How pages are read.
@@ -78,6 +86,8 @@ impl Default for Tools {
                 max_per_request: 128,
                 disabled: Vec::new(),
             },
+            mcp: Mcp::default(),
+            approval: Vec::new(),
             folder: None,
             fetch: fetch::Settings::default(),
             search: search::Settings::default(),
@@ -111,13 +121,14 @@ impl Tools {
         let default = Self::default();
         let read = Self {
             internal: Internal::read(fields.section("internal"), default.internal),
+            mcp: Mcp::read(fields.section("mcp")),
+            approval: fields.texts("approval", MAX_APPROVALS),
             folder: folder(&mut fields, "folder"),
             fetch: read_fetch(fields.section("fetch"), &default.fetch),
             search: search::Settings::read(fields.section("search")),
             weather: weather::Settings::read(fields.section("weather")),
             files: read_files(fields.section("files"), default.files),
         };
-        fields.absent("mcp", "has no effect yet: there is no MCP in this version");
         fields.absent(
             "skills",
             "has no effect yet: there are no skills in this version",
@@ -235,7 +246,7 @@ skills: {enabled: true, registry_path: "/x"}
             told.iter()
                 .all(|problem| problem.severity == Severity::Warning)
         );
-        assert_eq!(told.len(), 2, "what has no effect is said");
+        assert_eq!(told.len(), 1, "what has no effect is said");
         let text = r#"
 strategy: "smart"
 max_calls_per_request: 128

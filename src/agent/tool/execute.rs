@@ -1,23 +1,22 @@
 //! Runs the calls of one answer of the model.
 //!
-//! Owns what stands around a tool: the rights of the one who asks, as they are now; the check of the arguments; the
-//! order, the time limit and the retries; and that what a tool gives reaches the model as data, without secrets and
-//! not too long; and that the journal knows of a call that is not safe to repeat before it runs. It never asks a
-//! model.
+//! Owns what stands around a tool: the order, the time limit and the retries; that what a tool gives reaches the model
+//! as data, without secrets and not too long; and that the journal knows of a call that is not safe to repeat before
+//! it runs. Whether a call may run is `ready`'s, what waits for a yes `park`'s. It never asks a model.
 
-use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{panic::AssertUnwindSafe, time::Duration};
 
 use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream};
 use parking_lot::Mutex;
-use serde_json::{Map, Value};
 
 use super::{
-    Access, Call, Fault, Given,
+    Call, Fault, Given,
     config::ToolCalling,
     order::{Kind, groups},
-    registry::Entry,
+    park::park,
+    ready::{Ready, kind},
     sending::Sending,
-    usage::{Admitted, Usage},
+    usage::Usage,
 };
 use crate::{
     agent::{
@@ -25,11 +24,10 @@ use crate::{
         answer::Work,
         context::{cut, estimate_tokens},
         history::{Content, Step},
-        model::{ToolCall, calls::object},
         turn::{Input, Turn},
     },
     i18n::Text,
-    permission::{Actor, Proof, Scope, decide},
+    pending::{Elicited, Parked},
     reason::Reason,
     security::{fence::fenced, guard::Verdict},
     store::{ReplyFile, StoreError, Write, commit},
@@ -43,38 +41,30 @@ const PAUSE: Duration = Duration::from_millis(250);
 const UNSURE: &str = "The gateway ended while this ran: it may have been done, or not, or in part. Do not do it again \
                       without looking what is there or asking.";
 /// Put before what a failed call gives.
-pub(super) const FAILED: &str = "Error: ";
-
-/// A call that may run.
-struct Ready {
-    entry: Arc<Entry>,
-    proof: Proof,
-    arguments: Map<String, Value>,
-}
-
-/// What a call came to.
-struct Done {
-    /// What the model is told.
-    text: String,
-    /// What goes out with the answer.
-    files: Vec<ReplyFile>,
-}
-
-/// Why a call does not run: what the model is told, and the reason.
-struct Refused(String, Reason);
+pub(in crate::agent) const FAILED: &str = "Error: ";
 
 /// Whether the turn may go on to call tools.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Goes {
     /// It may.
     On,
     /// It is to answer with what it has.
     ToItsEnd,
+    /// Not before somebody has said yes.
+    Waits(Box<Parked>),
+}
+
+/// How a call ended.
+enum Ran {
+    /// With something for the model, and what goes out with the answer.
+    Told { text: String, files: Vec<ReplyFile> },
+    /// With a question that somebody has to answer first.
+    Asks(Elicited),
 }
 
 impl Agent {
     /// Runs the calls of the last step that have no result yet, and puts their results in, in the order of the calls.
-    /// Dropping the future stops what runs.
+    /// A call that needs a yes, and what stands behind it, waits. Dropping the future stops what runs.
     ///
     /// # Errors
     /// The store's, of whom the rights are asked.
@@ -84,45 +74,44 @@ impl Agent {
         turn: &Turn,
         work: &mut Work,
     ) -> Result<Goes, StoreError> {
-        // Rights that were taken meanwhile are gone.
-        let (actor, _) = self.actor(input, &turn.person, turn.body()).await?;
+        let (mut ready, goes) = self.ready_calls(input, turn, work).await?;
+        let waits = self.first_to_ask(input, work, &mut ready).await?;
+        if let Some(place) = waits {
+            // The order of what changes something holds over the wait.
+            ready.iter_mut().skip(place).for_each(|ready| *ready = None);
+        }
+        let asks = self.run_groups(input, turn, work, &ready).await?;
+        Ok(match asks.or(waits.map(|place| (place, None))) {
+            Some((place, elicited)) => match park(input, turn, work, place, elicited) {
+                Some(parked) => Goes::Waits(Box::new(parked)),
+                None => goes,
+            },
+            None => goes,
+        })
+    }
+
+    /// Runs what may run, group after group. Gives the call that asks something in the middle, if one does.
+    async fn run_groups(
+        &self,
+        input: &Input,
+        turn: &Turn,
+        work: &mut Work,
+        ready: &[Option<Ready>],
+    ) -> Result<Option<(usize, Option<Elicited>)>, StoreError> {
+        let calling = &input.rules.settings.tool_calling;
+        let kinds: Vec<Kind> = ready.iter().map(kind).collect();
         let Some(last) = work.steps.len().checked_sub(1) else {
-            return Ok(Goes::On);
+            return Ok(None);
         };
         let Work {
             steps, usage, kept, ..
         } = work;
-        let Some(step) = steps.last_mut() else {
-            return Ok(Goes::On);
-        };
-        let mut goes = Goes::On;
-        let mut ready = Vec::with_capacity(step.calls.len());
-        for (call, result) in step.calls.iter().zip(&mut step.results) {
-            if result.is_some() {
-                ready.push(None);
-                continue;
-            }
-            match self.ready(input, turn, &actor, call, usage) {
-                Ok(found) => ready.push(Some(found)),
-                Err(Refused(text, reason)) => {
-                    if matches!(reason, Reason::ToolLimit | Reason::ToolLoop) {
-                        goes = Goes::ToItsEnd;
-                    }
-                    self.traces.note(input.turn, reason, self.clock.now());
-                    metrics::tool_call(known(input, &call.name), reason.code(), Duration::ZERO);
-                    *result = Some(format!("{FAILED}{text}"));
-                    ready.push(None);
-                }
-            }
-        }
-        let calling = &input.rules.settings.tool_calling;
-        let kinds: Vec<Kind> = ready.iter().map(kind).collect();
         let usage = &*usage;
         let fragile = |at: &usize| {
             let ready = ready.get(*at).and_then(Option::as_ref);
             ready.is_some_and(|ready| !ready.entry.tool.spec().repeatable)
         };
-        let mut unsaid = false;
+        let (mut unsaid, mut asks) = (false, None);
         for group in groups(calling.strategy, calling.parallel_calls, &kinds) {
             let doing: Vec<usize> = group.iter().copied().filter(fragile).collect();
             if !doing.is_empty() {
@@ -132,7 +121,7 @@ impl Agent {
             let Some(step) = steps.get_mut(last) else {
                 break;
             };
-            let mut waiting: Vec<BoxFuture<'_, (usize, Done)>> = Vec::with_capacity(group.len());
+            let mut waiting: Vec<BoxFuture<'_, (usize, Ran)>> = Vec::with_capacity(group.len());
             for at in group {
                 if let Some(Some(ready)) = ready.get(at) {
                     let run = self.run(input, turn, ready, usage);
@@ -140,19 +129,28 @@ impl Agent {
                 }
             }
             let mut running = stream::iter(waiting).buffer_unordered(calling.max_parallel_calls);
-            while let Some((at, done)) = running.next().await {
-                if let Some(result) = step.results.get_mut(at) {
-                    *result = Some(done.text);
+            while let Some((at, ran)) = running.next().await {
+                match ran {
+                    Ran::Told { text, files } => {
+                        if let Some(result) = step.results.get_mut(at) {
+                            *result = Some(text);
+                        }
+                        let files = files.into_iter().map(|file| (at, file));
+                        step.files.extend(files);
+                    }
+                    Ran::Asks(elicited) if asks.is_none() => asks = Some((at, Some(elicited))),
+                    Ran::Asks(_) => {}
                 }
-                step.files
-                    .extend(done.files.into_iter().map(|file| (at, file)));
             }
             step.files.sort_by_key(|(at, _)| *at);
+            if asks.is_some() {
+                break;
+            }
         }
         if unsaid {
             self.keep(input.turn, steps, kept, &[]).await?;
         }
-        Ok(goes)
+        Ok(asks)
     }
 
     /// Writes the steps that are not in the journal yet. The calls of `doing` are about to run, and may have run
@@ -224,62 +222,6 @@ impl Agent {
         Ok(())
     }
 
-    /// Whether a call may run, by everything that is known before.
-    fn ready(
-        &self,
-        input: &Input,
-        turn: &Turn,
-        actor: &Actor,
-        call: &ToolCall,
-        usage: &mut Usage,
-    ) -> Result<Ready, Refused> {
-        let most = input.rules.settings.tool_calling.max_calls_per_request;
-        match usage.admit(call, most) {
-            Admitted::Yes => {}
-            Admitted::TooMany => {
-                let text = "No more calls are possible now. Answer with what you have.";
-                return Err(Refused(text.to_owned(), Reason::ToolLimit));
-            }
-            Admitted::Repeated => {
-                let text = "The same call was made just before. Answer with what you have.";
-                return Err(Refused(text.to_owned(), Reason::ToolLoop));
-            }
-        }
-        let refused = |text: String| Refused(text, Reason::ToolRefused);
-        let Some(entry) = input.rules.tools.get(&call.name) else {
-            return Err(refused("There is no tool of this name.".to_owned()));
-        };
-        let spec = entry.tool.spec();
-        let scope = if spec.global {
-            Scope::Global
-        } else {
-            Scope::Conversation(input.conversation)
-        };
-        let needs = spec.needs(turn.body().group);
-        let Ok(proof) = decide(actor, needs, scope, self.clock.now()) else {
-            let text = "The person who asks may not use this tool here.";
-            return Err(refused(text.to_owned()));
-        };
-        if spec.approval {
-            let text =
-                "This tool needs an approval, and nobody can be asked for one in this version.";
-            return Err(refused(text.to_owned()));
-        }
-        // What must not leave does not leave through a tool either.
-        let cleaned = input.rules.composer.redactor().clean(&call.arguments);
-        let Some(arguments) = object(&cleaned.text) else {
-            return Err(refused("The arguments are no JSON object.".to_owned()));
-        };
-        if let Err(misfit) = entry.schema.check(&arguments) {
-            return Err(refused(format!("The arguments do not fit: {misfit}")));
-        }
-        Ok(Ready {
-            entry,
-            proof,
-            arguments,
-        })
-    }
-
     /// What a call of this turn may send, where files can be kept.
     fn sending<'a>(
         &'a self,
@@ -300,7 +242,7 @@ impl Agent {
     }
 
     /// Runs one call to its end, and makes a text for the model of it.
-    async fn run(&self, input: &Input, turn: &Turn, ready: &Ready, usage: &Usage) -> Done {
+    async fn run(&self, input: &Input, turn: &Turn, ready: &Ready, usage: &Usage) -> Ran {
         let settings = &input.rules.settings;
         let calling = &settings.tool_calling;
         let spec = ready.entry.tool.spec();
@@ -312,6 +254,7 @@ impl Agent {
             let call = Call {
                 proof: &ready.proof,
                 arguments: &ready.arguments,
+                consent: ready.consent.as_ref(),
                 conversation: &turn.conversation,
                 zone: &settings.zone,
                 now: self.clock.now(),
@@ -319,17 +262,24 @@ impl Agent {
             };
             let (outcome, given) = once(ready, call, calling.timeout).await;
             let took = Duration::from_micros(self.clock.tick().saturating_sub(started));
-            metrics::tool_call(&spec.name, outcome.map_or("ok", Reason::code), took);
+            let told = match &given {
+                Err(fault) if fault.asks.is_some() => Reason::ToolAsked.code(),
+                _ => outcome.map_or("ok", Reason::code),
+            };
+            metrics::tool_call(&spec.name, told, took);
             let fault = match given {
                 Ok(given) => {
                     let files = sending.map(|sending| sending.taken.into_inner());
-                    return Done {
+                    return Ran::Told {
                         text: self.dressed(input, turn, given, "", calling),
                         files: files.unwrap_or_default(),
                     };
                 }
                 Err(fault) => fault,
             };
+            if let Some(elicited) = fault.asks {
+                return Ran::Asks(elicited);
+            }
             if let Some(reason) = outcome {
                 note(reason);
                 tracing::info!(turn = %turn_id(input.turn), tool = %spec.name, %reason, "a tool gave nothing");
@@ -337,7 +287,7 @@ impl Agent {
             tries += 1;
             let again = fault.passing && spec.repeatable && tries <= calling.max_retries;
             if !(again && usage.take_retry(settings.tool_retries)) {
-                return Done {
+                return Ran::Told {
                     text: self.dressed(input, turn, fault.given, FAILED, calling),
                     files: Vec::new(),
                 };
@@ -409,27 +359,6 @@ async fn once(
             Some(Reason::ToolTimeout),
             Err(Fault::passing("The tool took too long and was stopped.")),
         ),
-    }
-}
-
-/// What the order of a call depends on; one that does not run depends on nothing.
-fn kind(ready: &Option<Ready>) -> Kind {
-    Kind {
-        writes: ready
-            .as_ref()
-            .is_some_and(|ready| ready.entry.tool.spec().access != Access::Read),
-        resource: ready
-            .as_ref()
-            .and_then(|ready| ready.entry.tool.resource(&ready.arguments)),
-    }
-}
-
-/// A name that may stand in a metric: not whatever a model makes up.
-fn known<'a>(input: &Input, name: &'a str) -> &'a str {
-    if input.rules.tools.get(name).is_some() {
-        name
-    } else {
-        "unknown"
     }
 }
 

@@ -1,51 +1,36 @@
 //! Tools that are programs: folders with a `module.json` in the folder of tools.
 //!
-//! Owns how a program is run: its arguments as JSON on its standard input, what it writes as the result, a small
-//! environment, an end with everything that it started. What its manifest says is `manifest`'s, when it is found
-//! `folder`'s. It is run without a shell.
+//! Owns how a program is run: its arguments as JSON on its standard input, what it writes as the result. What its
+//! manifest says is `manifest`'s, when it is found `folder`'s. It is run without a shell.
 
 pub mod folder;
 mod manifest;
 
-use std::{path::PathBuf, process::Stdio};
+use std::path::PathBuf;
 
 use async_trait::async_trait;
-use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::Value;
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _},
-    process::{Child, Command},
+    process::Command,
 };
 
-use super::{Call, Fault, Given, Spec, Tool};
+use super::{
+    Call, Fault, Given, Spec, Tool,
+    family::{self, Family},
+};
 use crate::security::fence::Origin;
 
 /// Most bytes that are taken of what a program writes.
 const MAX_OUTPUT: usize = 256 * 1024;
 /// Most bytes of what it complains.
 const MAX_COMPLAINT: usize = 2 * 1024;
-/// What of the gateway's environment a program sees: nothing that holds a secret.
-const PASSED: [&str; 5] = ["PATH", "HOME", "LANG", "LC_ALL", "TZ"];
-
 /// A program that a model may have run.
 #[derive(Debug)]
 pub struct Program {
     spec: Spec,
     folder: PathBuf,
     command: Vec<String>,
-}
-
-/// A child with all that it starts; they end with it.
-struct Family(Child);
-
-impl Drop for Family {
-    fn drop(&mut self) {
-        let leader = self.0.id().and_then(|id| i32::try_from(id).ok());
-        if let Some(leader) = leader.and_then(Pid::from_raw) {
-            // It may be gone already.
-            let _ = kill_process_group(leader, Signal::KILL);
-        }
-    }
 }
 
 impl Program {
@@ -57,21 +42,8 @@ impl Program {
         } else {
             PathBuf::from(program)
         };
-        let mut command = Command::new(program);
-        command
-            .args(arguments)
-            .current_dir(&self.folder)
-            .env_clear()
-            .envs(
-                PASSED
-                    .iter()
-                    .filter_map(|name| Some((*name, std::env::var_os(name)?))),
-            )
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .process_group(0)
-            .kill_on_drop(true);
+        let mut command = family::command(program, &self.folder);
+        command.args(arguments);
         Some(command)
     }
 }
@@ -113,6 +85,7 @@ impl Tool for Program {
         Err(Fault {
             given: data(told),
             passing: false,
+            asks: None,
         })
     }
 }

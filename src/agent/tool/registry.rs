@@ -8,7 +8,14 @@ use super::{
     Spec, Tool, calculate, config, date, fetch, files, program::folder::Programs, schema::Schema,
     search, weather,
 };
-use crate::agent::model::Offer;
+use crate::agent::{
+    context::estimate_tokens,
+    mcp::{Pool, Servers},
+    model::Offer,
+};
+
+/// Tokens that a tool takes in a request beside its words.
+const PER_TOOL: usize = 12;
 
 /// The names of the built-in tools.
 pub fn built_in_names() -> impl Iterator<Item = &'static str> {
@@ -30,6 +37,8 @@ pub struct Ground {
     pub workspaces: PathBuf,
     /// Where programs are.
     pub programs: PathBuf,
+    /// Where servers have folders of their own.
+    pub servers: PathBuf,
     /// Patterns for files that are never opened.
     pub blocked: Vec<String>,
 }
@@ -41,6 +50,8 @@ pub struct Entry {
     /// Its schema.
     pub schema: Schema,
     offer: Offer,
+    /// Tokens that its declaration takes, as [`estimate_tokens`] counts.
+    tokens: usize,
     /// The words of its name and description.
     words: BTreeSet<String>,
 }
@@ -57,9 +68,33 @@ pub struct Registry {
     entries: Vec<Arc<Entry>>,
     /// Those that come and go.
     programs: Option<Programs>,
+    /// Those of servers.
+    servers: Servers,
     /// The offers of all entries.
-    all: Arc<[Offer]>,
+    all: Offers,
     most: usize,
+    /// Names of tools of which each call needs a yes.
+    approval: Vec<String>,
+}
+
+/// What a request offers.
+#[derive(Debug, Clone, Default)]
+pub struct Offers {
+    /// The tools.
+    pub tools: Arc<[Offer]>,
+    /// Tokens that their declarations take.
+    pub tokens: usize,
+}
+
+/// For whom and for what tools are chosen.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'a> {
+    /// What was said.
+    pub said: &'a str,
+    /// The tools that were used before.
+    pub used: &'a [String],
+    /// Most tokens that their declarations may take.
+    pub tokens: usize,
 }
 
 /// What is told of a tool that cannot be taken.
@@ -77,18 +112,21 @@ impl Registry {
     ///
     /// # Errors
     /// The first that does not fit.
-    pub fn of(settings: &config::Tools, ground: Ground) -> Result<Self, Unfit> {
+    pub fn of(settings: &config::Tools, ground: Ground, pool: &Pool) -> Result<Self, Unfit> {
         let mut registry = Self {
             most: settings.internal.max_per_request,
+            approval: settings.approval.clone(),
             ..Self::default()
         };
         let programs = ground.programs.clone();
+        let folders = ground.servers.clone();
         for tool in built_in(settings, ground)? {
             registry.add(tool)?;
         }
         // Also those that are not offered keep their names: who adds a program must not wonder which one runs.
         let taken = built_in_names().map(str::to_owned).collect();
         registry.programs = Some(Programs::of(programs, taken));
+        registry.servers = pool.servers(&settings.mcp, &folders);
         Ok(registry)
     }
 
@@ -102,8 +140,7 @@ impl Registry {
             return Err(entry.unfit("another tool has this name"));
         }
         self.entries.push(Arc::new(entry));
-        let offers = self.entries.iter().map(|entry| entry.offer.clone());
-        self.all = offers.collect();
+        self.all = Offers::of(self.entries.iter());
         Ok(())
     }
 
@@ -113,6 +150,27 @@ impl Registry {
         let named = |entry: &&Arc<Entry>| entry.offer.name == name;
         let own = self.entries.iter().find(named).cloned();
         own.or_else(|| self.programs().iter().find(named).cloned())
+            .or_else(|| {
+                self.servers
+                    .entries()
+                    .find(|entry| entry.offer.name == name)
+            })
+    }
+
+    /// The servers whose tools are among them.
+    #[must_use]
+    pub fn servers(&self) -> &Servers {
+        &self.servers
+    }
+
+    /// Whether somebody has to say yes to each call of a tool: it says so itself, or the configuration does.
+    #[must_use]
+    pub fn asks(&self, spec: &Spec) -> bool {
+        let named = |pattern: &String| match pattern.strip_suffix('*') {
+            Some(start) => spec.name.starts_with(start),
+            None => spec.name == *pattern,
+        };
+        spec.approval || self.approval.iter().any(named)
     }
 
     fn programs(&self) -> Arc<Vec<Arc<Entry>>> {
@@ -122,25 +180,59 @@ impl Registry {
             .unwrap_or_default()
     }
 
-    /// What a request offers: all that `may` be used, and if they are too many those that fit best to what was
-    /// said and used before. In the order of the registry, so that the request begins as the one before did.
+    /// What a request offers: all that `may` be used, and if they are too many, or take too many tokens, those that
+    /// fit best to what was said and used before. In the order of the registry, so that the request begins as the one
+    /// before did.
     #[must_use]
-    pub fn offers(&self, may: impl Fn(&Spec) -> bool, said: &str, used: &[String]) -> Arc<[Offer]> {
-        let programs = self.programs();
-        let all = self.entries.iter().chain(programs.iter());
+    pub fn offers(&self, may: impl Fn(&Spec) -> bool, wanted: Wanted<'_>) -> Offers {
+        let beside = self.beside();
+        let all = self.entries.iter().chain(&beside);
         let usable: Vec<&Arc<Entry>> = all.filter(|entry| may(entry.tool.spec())).collect();
-        let own = programs.is_empty() && usable.len() == self.entries.len();
-        if own && usable.len() <= self.most {
-            return Arc::clone(&self.all);
+        let own = beside.is_empty() && usable.len() == self.entries.len();
+        if own && usable.len() <= self.most && self.all.tokens <= wanted.tokens {
+            return self.all.clone();
         }
-        let said = words(said);
+        let said = words(wanted.said);
         let mut order: Vec<usize> = (0..usable.len()).collect();
-        let score = |place: &usize| usable.get(*place).map_or(0, |one| one.score(&said, used));
+        let score = |place: &usize| {
+            let entry = usable.get(*place);
+            entry.map_or(0, |one| one.score(&said, wanted.used))
+        };
         order.sort_by_key(|place| std::cmp::Reverse(score(place)));
+        let mut left = wanted.tokens;
+        order.retain(|place| {
+            let tokens = usable.get(*place).map_or(0, |entry| entry.tokens);
+            let fits = tokens <= left;
+            left -= if fits { tokens } else { 0 };
+            fits
+        });
         order.truncate(self.most);
         order.sort_unstable();
-        let chosen = order.iter().filter_map(|place| usable.get(*place));
-        chosen.map(|entry| entry.offer.clone()).collect()
+        Offers::of(order.iter().filter_map(|place| usable.get(*place).copied()))
+    }
+
+    /// The tools that come and go. Of two with one name the program is meant.
+    fn beside(&self) -> Vec<Arc<Entry>> {
+        let programs = self.programs();
+        let mut beside: Vec<Arc<Entry>> = programs.iter().cloned().collect();
+        for entry in self.servers.entries() {
+            if !programs
+                .iter()
+                .any(|other| other.offer.name == entry.offer.name)
+            {
+                beside.push(entry);
+            }
+        }
+        beside
+    }
+}
+
+impl Offers {
+    fn of<'a>(entries: impl Iterator<Item = &'a Arc<Entry>> + Clone) -> Self {
+        Self {
+            tokens: entries.clone().map(|entry| entry.tokens).sum(),
+            tools: entries.map(|entry| entry.offer.clone()).collect(),
+        }
     }
 }
 
@@ -167,9 +259,12 @@ impl Entry {
             parameters: spec.parameters.clone(),
         };
         let words = words(&format!("{} {}", spec.name, spec.description));
+        let declared = [&spec.name, &spec.description, &spec.parameters.to_string()];
+        let tokens: usize = declared.iter().map(|text| estimate_tokens(text)).sum();
         Ok(Self {
             schema,
             offer,
+            tokens: tokens + PER_TOOL,
             words,
             tool,
         })
@@ -272,8 +367,10 @@ mod tests {
             Ground {
                 workspaces: PathBuf::from("/nowhere"),
                 programs: PathBuf::from("/nowhere"),
+                servers: PathBuf::from("/nowhere"),
                 blocked: Vec::new(),
             },
+            &Pool::default(),
         )
         .unwrap();
         assert!(registry.add(tool("fine-1_a", "")).is_ok());
@@ -297,9 +394,18 @@ mod tests {
         ] {
             registry.add(tool(name, about)).unwrap();
         }
-        let offered = |said: &str, used: &[String]| -> Vec<String> {
-            let offers = registry.offers(|_| true, said, used);
-            offers.iter().map(|offer| offer.name.clone()).collect()
+        fn wanted<'a>(said: &'a str, used: &'a [String], tokens: usize) -> Wanted<'a> {
+            Wanted { said, used, tokens }
+        }
+        let names = |offers: &Offers| -> Vec<String> {
+            offers
+                .tools
+                .iter()
+                .map(|offer| offer.name.clone())
+                .collect()
+        };
+        let offered = |said: &str, used: &[String]| {
+            names(&registry.offers(|_| true, wanted(said, used, usize::MAX)))
         };
         assert_eq!(
             offered("which train has good weather?", &[]),
@@ -310,7 +416,12 @@ mod tests {
             ["alpha", "gamma"]
         );
         assert_eq!(offered("use beta", &["gamma".into()]), ["beta", "gamma"]);
-        let none = registry.offers(|_| false, "train", &[]);
-        assert!(none.is_empty());
+        let none = registry.offers(|_| false, wanted("train", &[], usize::MAX));
+        assert!(none.tools.is_empty() && none.tokens == 0);
+        // There is room for one: the one that fits.
+        let two = registry.offers(|_| true, wanted("weather", &[], usize::MAX));
+        let one = registry.offers(|_| true, wanted("weather", &[], two.tokens * 2 / 3));
+        assert_eq!(names(&one), ["alpha"]);
+        assert!(one.tokens < two.tokens && one.tokens > PER_TOOL);
     }
 }

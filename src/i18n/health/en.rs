@@ -16,6 +16,7 @@ pub(super) fn subject(subject: &Subject) -> String {
         Subject::Http => "http".into(),
         Subject::Account(name) => format!("account {name}"),
         Subject::Model(name) => format!("model {name}"),
+        Subject::Server(name) => format!("mcp {name}"),
     }
 }
 
@@ -113,6 +114,10 @@ fn reach(health: &Reach) -> String {
         Reach::Nothing => "nothing to check before it runs".into(),
         Reach::TooLong => "no answer in time".into(),
         Reach::Unusable { error } => error.clone(),
+        Reach::Tools { tools, left_out: 0 } => format!("tools: {tools}"),
+        Reach::Tools { tools, left_out } => {
+            format!("tools: {tools}; {left_out} are left out, the log says why")
+        }
         Reach::Demo => "the demonstration, which needs no network".into(),
         Reach::Answers { millis } => format!("answers, after {millis} ms"),
         Reach::NotAsked => "not asked (--offline)".into(),

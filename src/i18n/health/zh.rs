@@ -16,6 +16,7 @@ pub(super) fn subject(subject: &Subject) -> String {
         Subject::Http => "http".into(),
         Subject::Account(name) => format!("账号 {name}"),
         Subject::Model(name) => format!("模型 {name}"),
+        Subject::Server(name) => format!("MCP {name}"),
     }
 }
 
@@ -103,6 +104,10 @@ fn reach(health: &Reach) -> String {
         Reach::Nothing => "运行之前没有可检查的".into(),
         Reach::TooLong => "没有及时回应".into(),
         Reach::Unusable { error } => error.clone(),
+        Reach::Tools { tools, left_out: 0 } => format!("工具 {tools} 个"),
+        Reach::Tools { tools, left_out } => {
+            format!("工具 {tools} 个，略去 {left_out} 个（原因见日志）")
+        }
         Reach::Demo => "演示模型，不需要网络".into(),
         Reach::Answers { millis } => format!("有回答，用时 {millis} 毫秒"),
         Reach::NotAsked => "未询问（--offline）".into(),

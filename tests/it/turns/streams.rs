@@ -206,3 +206,35 @@ async fn a_send_whose_outcome_is_unknown_is_not_repeated_and_the_rest_follows() 
         "{metrics}"
     );
 }
+
+#[tokio::test]
+async fn which_tools_run_is_shown_while_they_do_and_not_in_the_end() {
+    let programs = tempfile::tempdir().unwrap();
+    let folder = programs.path().join("slow");
+    std::fs::create_dir(&folder).unwrap();
+    let manifest = json!({ "name": "slow", "description": "Takes its time.", "access": "read",
+        "command": ["/bin/sh", "run.sh"] });
+    std::fs::write(folder.join("module.json"), manifest.to_string()).unwrap();
+    std::fs::write(folder.join("run.sh"), "/bin/sleep 2\necho done\n").unwrap();
+    for shown in [true, false] {
+        let model = FakeModel::start().await;
+        let changes = json!({ "tools": { "folder": programs.path() },
+            "tool_calling": { "stream_intermediate": shown } });
+        let gateway = Gateway::start(&model, changes).await;
+        let mut client = WebChatClient::connect(gateway.http()).await;
+        client.enter(None).await;
+        let words = ["I look for that, one moment, ", "it takes a while."];
+        model.push(Script::pieces(&words).and_calls(&[("slow", json!({}))]));
+        model.push(Script::answer("It is 42."));
+        client.say("m1", "go").await;
+        let frames = until_end(&mut client).await;
+        let seen = |text: &str| {
+            let drafts = drafts(&frames);
+            let mut drafts = drafts.iter().map(|draft| draft["html"].as_str().unwrap());
+            drafts.any(|html| html.contains(text))
+        };
+        assert!(seen("I look for that"), "{frames:?}");
+        assert_eq!(seen("working: slow"), shown, "{frames:?}");
+        assert_eq!(finals(&frames), ["It is 42."]);
+    }
+}

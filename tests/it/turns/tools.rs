@@ -410,3 +410,43 @@ async fn stop_ends_a_turn_in_the_middle_of_a_tool() {
     assert_eq!(got[0], "id0: 2", "what was done is remembered");
     assert!(got[1].contains("not known"), "{got:?}");
 }
+
+#[tokio::test]
+async fn a_turn_with_tools_goes_on_with_a_model_of_the_other_format() {
+    let (first, second) = (
+        FakeModel::start().await,
+        FakeModel::start_with(|text| Script::answer(&format!("second: {text}"))).await,
+    );
+    let changes = json!({
+        "providers": { "other": { "kind": "anthropic", "base_url": second.url(), "api_key": "k-of-the-second" } },
+        "models": { "chat": ["main/test", "other/big"] },
+        "error_recovery": { "max_retries": { "api": 0 } },
+    });
+    let gateway = Gateway::start(&first, changes).await;
+    let fake = gateway.onebot().await;
+    // The second request of the turn fails: what was called in one format is told in the other.
+    first.push(Script::pieces(&["I reckon."]).and_calls(&[sum("6 * 7"), sum("1/0")]));
+    first.push(Script::error(500, "overloaded"));
+    first.push(Script::error(500, "overloaded"));
+    second.push(Script::calls(&[sum("40 + 2")]));
+    second.push(Script::answer("it is 42"));
+    assert_eq!(fake.ask(1, "go").await, "it is 42");
+    let asked = second.requests();
+    let told = asked[0].body["messages"].to_string();
+    for part in [
+        "tool_use",
+        "tool_result",
+        "\"42\"",
+        "division by zero",
+        "I reckon.",
+    ] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    assert!(asked[0].body["tools"][0]["input_schema"].is_object());
+    // And back: the first one answers again, with what the second one called.
+    assert_eq!(fake.ask(1, "and?").await, "re: and?");
+    let later = first.requests().pop().unwrap();
+    assert_eq!(results(&later).len(), 3, "{:?}", results(&later));
+    let why = fake.ask(1, "/log").await;
+    assert!(why.contains("other/big"), "{why}");
+}

@@ -49,6 +49,7 @@ async fn run(
     let call = Call {
         proof: &proof,
         arguments,
+        consent: None,
         conversation: &key,
         zone: &Zone::utc(),
         now: 0,

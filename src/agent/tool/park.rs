@@ -1,0 +1,177 @@
+//! Calls that run only after a yes: what is stored, and what people are asked.
+//!
+//! Owns which call of a step waits, and the question. The row and its answer are those of any pending action
+//! (`crate::pending`); how the turn goes on is `resumed`'s. It runs nothing.
+
+use serde_json::{Map, Value};
+
+use super::ready::{Ready, Refused};
+use crate::{
+    agent::{
+        Agent,
+        answer::Work,
+        command::MOST_OPEN,
+        history::Content,
+        model::calls::object,
+        turn::{Input, Turn},
+    },
+    i18n::{Language, consent::Consent},
+    pending::{Act, Ask, Elicited, Parked},
+    permission::Level,
+    reason::Reason,
+    store::{Answerer, Body, PendingKind, StoreError},
+};
+
+/// The longest arguments that somebody is asked about, in characters: what he says yes to he has seen whole.
+const MAX_SHOWN: usize = 4_000;
+
+impl Agent {
+    /// The first call that waits for a yes. One about which nobody can be asked is refused.
+    pub(super) async fn first_to_ask(
+        &self,
+        input: &Input,
+        work: &mut Work,
+        ready: &mut [Option<Ready>],
+    ) -> Result<Option<usize>, StoreError> {
+        let Some(step) = work.steps.last_mut() else {
+            return Ok(None);
+        };
+        let asks = |ready: &Option<Ready>| ready.as_ref().is_some_and(|ready| ready.asks);
+        while let Some(place) = ready.iter().position(asks) {
+            let found = ready.get_mut(place).and_then(Option::take);
+            let Some(found) = found else { break };
+            let Some(refused) = self.cannot_ask(input, &found).await? else {
+                return Ok(Some(place));
+            };
+            let tool = &found.entry.tool.spec().name;
+            if let Some(result) = step.results.get_mut(place) {
+                *result = Some(self.refuse_call(input, tool, refused));
+            }
+        }
+        Ok(None)
+    }
+
+    async fn cannot_ask(
+        &self,
+        input: &Input,
+        ready: &Ready,
+    ) -> Result<Option<Refused>, StoreError> {
+        let refused = |text: &str| Some(Refused(text.to_owned(), Reason::ToolRefused));
+        if shown(&ready.arguments).chars().count() > MAX_SHOWN {
+            return Ok(refused(
+                "Somebody has to approve this, and the arguments are too long to be shown. Do it in smaller pieces.",
+            ));
+        }
+        let (here, most) = (input.conversation, MOST_OPEN);
+        if self.desk.open_pendings(here, most).await?.len() >= most {
+            return Ok(refused(
+                "Somebody has to approve this, and too many questions wait for an answer here already.",
+            ));
+        }
+        Ok(None)
+    }
+
+    /// The question about a call: who is asked, and for how long.
+    pub(in crate::agent) fn question_of(
+        &self,
+        input: &Input,
+        turn: &Turn,
+        parked: Box<Parked>,
+    ) -> Ask {
+        let tool = input.rules.tools.get(&parked.tool);
+        let global = tool.is_some_and(|entry| entry.tool.spec().global);
+        let group = turn.body().group;
+        let (kind, answerer) = match (global, group) {
+            (true, _) => (PendingKind::Approval, Answerer::GlobalOwner),
+            (false, true) => {
+                let who = Answerer::Capability(Level::Admin.capability());
+                (PendingKind::Approval, who)
+            }
+            // There is nobody else, and it is done with his rights.
+            (false, false) => {
+                let who = Answerer::Person((*turn.person).clone());
+                (PendingKind::Confirmation, who)
+            }
+        };
+        Ask {
+            act: Act::Tool(parked),
+            kind,
+            answerer,
+            four_eyes: group && turn.rules.policy.four_eyes,
+            time: turn.rules.policy.approval_time,
+        }
+    }
+}
+
+/// What is stored of a turn that waits with a call of its last step; nothing if there is no such call.
+pub(super) fn park(
+    input: &Input,
+    turn: &Turn,
+    work: &Work,
+    place: usize,
+    elicited: Option<Elicited>,
+) -> Option<Parked> {
+    let step = work.steps.last()?;
+    let call = step.calls.get(place)?;
+    let cleaned = input.rules.composer.redactor().clean(&call.arguments);
+    let arguments = object(&cleaned.text)?;
+    let redactor = input.rules.composer.redactor();
+    let elicited = elicited.map(|asked| Elicited {
+        message: redactor.clean(&asked.message).text.into_owned(),
+        content: redactor.clean(&asked.content).text.into_owned(),
+    });
+    Some(Parked {
+        tool: call.name.clone(),
+        arguments: Value::Object(arguments).to_string(),
+        place,
+        step: Content::step(step).encode(),
+        elicited,
+        body: Body {
+            text: String::new(),
+            segments: Vec::new(),
+            reply_context: None,
+            pressed: false,
+            too_large: false,
+            resumes: None,
+            ..turn.body().clone()
+        },
+    })
+}
+
+/// What people are asked.
+pub(in crate::agent) fn question(parked: &Parked, language: Language) -> String {
+    let (arguments, message) = match &parked.elicited {
+        Some(elicited) => (&elicited.content, Some(elicited.message.clone())),
+        None => (&parked.arguments, None),
+    };
+    let text = object(arguments).map_or_else(|| arguments.clone(), |arguments| shown(&arguments));
+    let question = Consent::ToolAsked {
+        tool: parked.tool.clone(),
+        arguments: set_off(&text),
+        message: message.map(|message| set_off(&message)),
+    };
+    question.render(language)
+}
+
+fn shown(arguments: &Map<String, Value>) -> String {
+    serde_json::to_string_pretty(arguments).unwrap_or_default()
+}
+
+/// A text as a block of code that no line of it can end.
+fn set_off(text: &str) -> String {
+    let runs = text.split(|sign| sign != '`').map(str::len);
+    let fence = "`".repeat(runs.max().unwrap_or(0).max(2) + 1);
+    format!("{fence}\n{text}\n{fence}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_ends_its_own_block() {
+        assert_eq!(set_off("a"), "```\na\n```");
+        assert_eq!(set_off("a\n```\nb"), "````\na\n```\nb\n````");
+        assert_eq!(set_off("`````"), "``````\n`````\n``````");
+    }
+}

@@ -1,0 +1,189 @@
+//! Whether the calls of an answer may run.
+//!
+//! Owns what is looked at before: the limits of the turn, the rights of the one who asks as they are now, and the
+//! arguments, which lose what must not leave. It runs nothing.
+
+use std::{sync::Arc, time::Duration};
+
+use serde_json::{Map, Value};
+
+use super::{
+    Access,
+    execute::{FAILED, Goes},
+    order::Kind,
+    registry::Entry,
+    usage::{Admitted, Usage},
+};
+use crate::{
+    agent::{
+        Agent,
+        answer::Work,
+        model::{ToolCall, calls::object},
+        turn::{Input, Turn},
+    },
+    pending::{Elicited, Parked},
+    permission::{Actor, Proof, Scope, decide},
+    reason::Reason,
+    store::StoreError,
+    telemetry::metrics,
+};
+
+/// A call that may run.
+pub(super) struct Ready {
+    /// The tool.
+    pub(super) entry: Arc<Entry>,
+    /// The proof that the one who asks may.
+    pub(super) proof: Proof,
+    /// The arguments as they are given to the tool.
+    pub(super) arguments: Map<String, Value>,
+    /// Somebody has to say yes before.
+    pub(super) asks: bool,
+    /// What somebody said yes to that the tool asked in the middle of the same call.
+    pub(super) consent: Option<Elicited>,
+}
+
+/// Why a call does not run: what the model is told, and the reason.
+pub(super) struct Refused(pub(super) String, pub(super) Reason);
+
+impl Agent {
+    /// The calls of the last step that may run, in their places; the others get what the model is told.
+    pub(super) async fn ready_calls(
+        &self,
+        input: &Input,
+        turn: &Turn,
+        work: &mut Work,
+    ) -> Result<(Vec<Option<Ready>>, Goes), StoreError> {
+        // Rights that were taken meanwhile are gone.
+        let (actor, _) = self.actor(input, &turn.person, turn.body()).await?;
+        let Work {
+            steps,
+            usage,
+            allowed,
+            ..
+        } = work;
+        let (mut ready, mut goes) = (Vec::new(), Goes::On);
+        let Some(step) = steps.last_mut() else {
+            return Ok((ready, goes));
+        };
+        // A yes is for one call of the step with which the turn went on.
+        let allowed = allowed.take();
+        let of = |place| allowed.as_deref().filter(|parked| parked.place == place);
+        for (place, (call, result)) in step.calls.iter().zip(&mut step.results).enumerate() {
+            if result.is_some() {
+                ready.push(None);
+                continue;
+            }
+            match self.ready(input, turn, (&actor, of(place)), call, usage) {
+                Ok(found) => ready.push(Some(found)),
+                Err(refused) => {
+                    if matches!(refused.1, Reason::ToolLimit | Reason::ToolLoop) {
+                        goes = Goes::ToItsEnd;
+                    }
+                    *result = Some(self.refuse_call(input, &call.name, refused));
+                    ready.push(None);
+                }
+            }
+        }
+        Ok((ready, goes))
+    }
+
+    /// Counts a call that does not run; gives what the model is told.
+    pub(super) fn refuse_call(
+        &self,
+        input: &Input,
+        tool: &str,
+        Refused(text, reason): Refused,
+    ) -> String {
+        self.traces.note(input.turn, reason, self.clock.now());
+        metrics::tool_call(known(input, tool), reason.code(), Duration::ZERO);
+        format!("{FAILED}{text}")
+    }
+
+    /// Whether a call may run, by everything that is known before. `allowed`: what somebody has said yes to.
+    fn ready(
+        &self,
+        input: &Input,
+        turn: &Turn,
+        (actor, allowed): (&Actor, Option<&Parked>),
+        call: &ToolCall,
+        usage: &mut Usage,
+    ) -> Result<Ready, Refused> {
+        admitted(input, call, usage)?;
+        let refused = |text: String| Refused(text, Reason::ToolRefused);
+        let Some(entry) = input.rules.tools.get(&call.name) else {
+            return Err(refused("There is no tool of this name.".to_owned()));
+        };
+        let spec = entry.tool.spec();
+        let scope = if spec.global {
+            Scope::Global
+        } else {
+            Scope::Conversation(input.conversation)
+        };
+        let needs = spec.needs(turn.body().group);
+        let Ok(proof) = decide(actor, needs, scope, self.clock.now()) else {
+            let text = "The person who asks may not use this tool here.";
+            return Err(refused(text.to_owned()));
+        };
+        // What must not leave does not leave through a tool either.
+        let cleaned = input.rules.composer.redactor().clean(&call.arguments);
+        let Some(arguments) = object(&cleaned.text) else {
+            return Err(refused("The arguments are no JSON object.".to_owned()));
+        };
+        if let Err(misfit) = entry.schema.check(&arguments) {
+            return Err(refused(format!("The arguments do not fit: {misfit}")));
+        }
+        let same = |parked: &Parked| {
+            parked.tool == call.name && object(&parked.arguments).as_ref() == Some(&arguments)
+        };
+        if allowed.is_some_and(|parked| !same(parked)) {
+            let text = "The arguments are not those that were approved.";
+            return Err(refused(text.to_owned()));
+        }
+        let asks = allowed.is_none() && input.rules.tools.asks(spec);
+        Ok(Ready {
+            consent: allowed.and_then(|parked| parked.elicited.clone()),
+            entry,
+            proof,
+            arguments,
+            asks,
+        })
+    }
+}
+
+/// Counts a call; refuses it if the turn has made enough of them.
+fn admitted(input: &Input, call: &ToolCall, usage: &mut Usage) -> Result<(), Refused> {
+    let most = input.rules.settings.tool_calling.max_calls_per_request;
+    let (text, reason) = match usage.admit(call, most) {
+        Admitted::Yes => return Ok(()),
+        Admitted::TooMany => (
+            "No more calls are possible now. Answer with what you have.",
+            Reason::ToolLimit,
+        ),
+        Admitted::Repeated => (
+            "The same call was made just before. Answer with what you have.",
+            Reason::ToolLoop,
+        ),
+    };
+    Err(Refused(text.to_owned(), reason))
+}
+
+/// What the order of a call depends on; one that does not run depends on nothing.
+pub(super) fn kind(ready: &Option<Ready>) -> Kind {
+    Kind {
+        writes: ready
+            .as_ref()
+            .is_some_and(|ready| ready.entry.tool.spec().access != Access::Read),
+        resource: ready
+            .as_ref()
+            .and_then(|ready| ready.entry.tool.resource(&ready.arguments)),
+    }
+}
+
+/// A name that may stand in a metric: not whatever a model makes up.
+fn known<'a>(input: &Input, name: &'a str) -> &'a str {
+    if input.rules.tools.get(name).is_some() {
+        name
+    } else {
+        "unknown"
+    }
+}
