@@ -16,6 +16,7 @@ pub mod history;
 pub mod limits;
 mod media;
 pub mod model;
+pub mod prompt;
 pub mod recent;
 mod request;
 pub mod rules;
@@ -23,6 +24,7 @@ pub mod running;
 pub mod suspects;
 pub mod tool;
 pub mod turn;
+pub mod watched;
 mod window;
 
 use std::{

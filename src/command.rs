@@ -23,6 +23,7 @@ pub mod moderate;
 pub mod output;
 pub mod pair;
 pub mod parse;
+pub mod persona;
 pub mod ping;
 pub mod policy;
 pub mod queue;
@@ -198,7 +199,7 @@ pub trait Command: Send + Sync {
 }
 
 /// All commands, in the order of /help.
-static COMMANDS: [&dyn Command; 36] = [
+static COMMANDS: [&dyn Command; 37] = [
     &help::Help,
     &ping::Ping,
     &status::Status,
@@ -212,6 +213,7 @@ static COMMANDS: [&dyn Command; 36] = [
     &remind::RemindCommand,
     &output::Output,
     &lang::Lang,
+    &persona::Persona,
     &config::ConfigCommand,
     &whoami::WhoAmI,
     &moderate::KICK,

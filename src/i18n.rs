@@ -10,6 +10,7 @@ pub mod console;
 mod en;
 pub mod health;
 pub mod media;
+pub mod mind;
 pub mod moderation;
 pub mod oversight;
 pub mod remind;
@@ -154,6 +155,8 @@ pub enum About {
     Log,
     /// /search
     Search,
+    /// /persona
+    Persona,
 }
 
 /// Facts for /status.

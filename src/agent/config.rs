@@ -2,7 +2,7 @@
 //!
 //! Owns the section's keys, defaults and limits. It never reads a file.
 
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
 use weirgate_sdk::settings::Fields;
 
@@ -26,8 +26,10 @@ pub struct Context {
     pub keep_recent_messages: usize,
     /// Whose history a turn continues.
     pub scope: Scope,
-    /// What the model is told first; empty for nothing.
-    pub system_prompt: String,
+    /// What the model is told first, in place of all layers of the prompt; empty for nothing, `None` for the layers.
+    pub system_prompt: Option<String>,
+    /// Where the files of the layers are; `None` for beside the database.
+    pub prompt_folder: Option<PathBuf>,
     /// Group messages that were not meant for the bot.
     pub ambient: Ambient,
 }
@@ -49,9 +51,8 @@ impl Default for Context {
             max_context_tokens: 128_000,
             keep_recent_messages: 6,
             scope: Scope::Auto,
-            system_prompt: "You are a helpful assistant in a chat. Answer in the language of the \
-                            person who asks. Be brief and exact, and say so when you do not know."
-                .to_owned(),
+            system_prompt: None,
+            prompt_folder: None,
             ambient: Ambient::default(),
         }
     }
@@ -90,7 +91,8 @@ impl Context {
                 0..=10_000,
             ),
             scope: fields.choice("scope", default.scope, &scopes),
-            system_prompt: fields.text("system_prompt", &default.system_prompt),
+            system_prompt: unless_auto(fields.text("system_prompt", AUTO)),
+            prompt_folder: unless_auto(fields.text("prompt_folder", AUTO)).map(PathBuf::from),
             ambient: Ambient::read(fields.section("ambient")),
         };
         const NOT_YET: &str = "has no effect yet: history is not summarised in this version";
@@ -110,6 +112,13 @@ impl Context {
         fields.finish();
         read
     }
+}
+
+/// The word for what is decided here.
+const AUTO: &str = "auto";
+
+fn unless_auto(text: String) -> Option<String> {
+    (text != AUTO).then_some(text)
 }
 
 impl Ambient {

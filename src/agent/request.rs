@@ -10,11 +10,13 @@ use super::{
     context::{self, Budget, Material, named},
     heard::Heard,
     history::Step,
-    model::{ChatRequest, Message, Offered, Picture, Role},
+    model::{ChatRequest, Message, Offer, Offered, Picture, Role},
+    prompt,
     tool::usage::Usage,
     turn::{Input, Turn},
 };
 use crate::{
+    command::persona,
     i18n::Text,
     permission::{Capability, Scope, decide},
     reason::Reason,
@@ -84,9 +86,16 @@ impl Agent {
             tokens: usize::try_from(settings.max_context_tokens).unwrap_or(usize::MAX),
             keep_recent: settings.keep_recent_messages,
         };
+        let offers = self.offers(input, turn, question, usage);
+        let system = input.rules.prompts.system(prompt::Wanted {
+            instead: settings.system_prompt.as_deref(),
+            persona: turn.rules.settings.get(persona::KEY).map(String::as_str),
+            tools: !offers.is_empty(),
+            ..prompt::Wanted::default()
+        });
         let built = context::build(
             Material {
-                system: &settings.system_prompt,
+                system: &system,
                 history: &question.history,
                 newest: question.newest.clone(),
                 pictures: question.pictures.clone(),
@@ -98,16 +107,6 @@ impl Agent {
             self.traces
                 .note(input.turn, Reason::ContextCut, self.clock.now());
         }
-        let here = Scope::Conversation(input.conversation);
-        let (now, group) = (self.clock.now(), turn.body().group);
-        let offers = input.rules.tools.offers(
-            |spec| {
-                let scope = if spec.global { Scope::Global } else { here };
-                decide(&turn.actor, spec.needs(group), scope, now).is_ok()
-            },
-            &question.said,
-            usage.names(),
-        );
         let mut messages = built.messages;
         messages.extend(hint.map(|hint| Message::words(Role::User, hint.to_owned())));
         ChatRequest {
@@ -121,6 +120,26 @@ impl Agent {
             },
             turn: turn_id(input.turn),
         }
+    }
+
+    /// The tools that the person may have used here.
+    fn offers(
+        &self,
+        input: &Input,
+        turn: &Turn,
+        question: &Question,
+        usage: &Usage,
+    ) -> Arc<[Offer]> {
+        let here = Scope::Conversation(input.conversation);
+        let (now, group) = (self.clock.now(), turn.body().group);
+        input.rules.tools.offers(
+            |spec| {
+                let scope = if spec.global { Scope::Global } else { here };
+                decide(&turn.actor, spec.needs(group), scope, now).is_ok()
+            },
+            &question.said,
+            usage.names(),
+        )
     }
 
     /// The newest rows of the turn's history: at hand, or read.

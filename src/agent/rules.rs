@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::{Settings, model::Chain, tool::registry::Registry};
+use super::{Settings, model::Chain, prompt::Prompts, tool::registry::Registry};
 use crate::{
     outbound::compose::Composer, schedule::permits::ProviderPermits, security::guard::Guard,
 };
@@ -22,6 +22,8 @@ pub struct Rules {
     pub guard: Guard,
     /// What models may have done.
     pub tools: Registry,
+    /// What the model is told first.
+    pub prompts: Prompts,
     /// How answers become replies.
     pub composer: Composer,
 }

@@ -143,17 +143,23 @@ pub(super) fn settings(config: &Config) -> Settings {
     }
 }
 
-/// What tools are made of: folders as configured, else beside the database or its socket.
+/// A folder as configured, else of this name beside the database or its socket.
+fn folder(config: &Config, configured: Option<&PathBuf>, name: &str) -> PathBuf {
+    let beside = || socket_folder(config, &|name| std::env::var(name).ok()).unwrap_or_default();
+    configured.cloned().unwrap_or_else(|| beside().join(name))
+}
+
+/// Where the layers of the prompt are.
+pub(super) fn prompts(config: &Config) -> PathBuf {
+    folder(config, config.context.prompt_folder.as_ref(), "prompt")
+}
+
+/// What tools are made of.
 pub(super) fn ground(config: &Config) -> Ground {
-    let beside = socket_folder(config, &|name| std::env::var(name).ok()).unwrap_or_default();
-    let folder = |configured: &Option<PathBuf>, name: &str| {
-        let configured = configured.clone();
-        configured.unwrap_or_else(|| beside.join(name))
-    };
     let patterns = &config.security.leakage_prevention.blocked_file_patterns;
     Ground {
-        workspaces: folder(&config.tools.files.workspaces, "workspaces"),
-        programs: folder(&config.tools.folder, "tools"),
+        workspaces: folder(config, config.tools.files.workspaces.as_ref(), "workspaces"),
+        programs: folder(config, config.tools.folder.as_ref(), "tools"),
         blocked: patterns.clone(),
     }
 }

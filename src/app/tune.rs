@@ -12,6 +12,7 @@ use super::{StartError, translate};
 use crate::{
     agent::{
         model::{Chain, Model},
+        prompt::Prompts,
         rules::Rules,
         tool::registry::Registry,
     },
@@ -131,6 +132,7 @@ pub(super) fn rules(
         settings: translate::settings(config),
         chain: Chain::new(models, translate::recovery(config)),
         permits,
+        prompts: Prompts::of(translate::prompts(config)),
         composer,
     }
 }

@@ -159,6 +159,7 @@ fn about(about: About) -> &'static str {
         About::Claim => "own this gateway, with the code that its start printed",
         About::Log => "the turns here: model, tools, time, tokens",
         About::Search => "search the web",
+        About::Persona => "who I am here (in groups for admins)",
     }
 }
 
@@ -186,6 +187,7 @@ fn usage(about: About) -> &'static str {
         About::Pair => "[CODE]",
         About::Claim => "CODE",
         About::Search => "words",
+        About::Persona => "[name|default]",
         _ => "",
     }
 }

@@ -121,6 +121,7 @@ fn about(about: About) -> &'static str {
         About::Claim => "用启动时打印的认领码成为网关的拥有者",
         About::Log => "这里的回合：模型、工具、用时、词元",
         About::Search => "搜索网页",
+        About::Persona => "我在这里的人设（群里由管理员设置）",
     }
 }
 
@@ -148,6 +149,7 @@ fn usage(about: About) -> &'static str {
         About::Pair => "[配对码]",
         About::Claim => "认领码",
         About::Search => "关键词",
+        About::Persona => "[名称|default]",
         _ => "",
     }
 }

@@ -3,6 +3,7 @@
 mod context;
 mod failures;
 mod page;
+mod prompt;
 mod streams;
 mod tools;
 
