@@ -6,6 +6,7 @@
 mod admit;
 pub mod answer;
 pub mod command;
+pub mod compact;
 mod conclude;
 pub mod config;
 pub mod context;
@@ -15,6 +16,7 @@ mod heard;
 pub mod history;
 pub mod limits;
 mod media;
+pub mod memory;
 pub mod model;
 pub mod prompt;
 pub mod recent;
@@ -68,8 +70,10 @@ use crate::{
 
 use self::{
     admit::{Lately, take},
+    compact::Compactor,
     config::Context,
     ending::Ending,
+    memory::config::Memory,
     recent::Recent,
     rules::Rules,
     running::RunningTurn,
@@ -107,6 +111,8 @@ struct Progress {
 pub struct Settings {
     /// The context of model requests.
     pub context: Context,
+    /// What is kept of what was said.
+    pub memory: Memory,
     /// Who may do what.
     pub permissions: Permissions,
     /// How much.
@@ -125,6 +131,15 @@ pub struct Settings {
     pub zone: Zone,
 }
 
+impl Settings {
+    /// The newest messages that stay word for word.
+    #[must_use]
+    pub fn keep_recent(&self) -> usize {
+        let rounds = self.memory.context_window.recent_rounds;
+        self.context.keep_recent_messages.max(2 * rounds)
+    }
+}
+
 /// Runs turns.
 pub struct Agent {
     rules: Arc<Current<Rules>>,
@@ -140,7 +155,8 @@ pub struct Agent {
     /// the store, so that one that crashes the process is found.
     recovered_to: AtomicI64,
     suspects: Suspects,
-    recent: Recent,
+    recent: Arc<Recent>,
+    compactor: Arc<Compactor>,
     /// How often people were answered on control commands.
     control_answers: Mutex<LruCache<i64, Gcra>>,
     lately: Lately,
@@ -173,6 +189,16 @@ impl Agent {
     /// An agent.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
+        let recent = Arc::new(Recent::new(request::HISTORY_ROWS));
+        let compactor = Compactor {
+            store: Arc::clone(&parts.desk.store),
+            rules: Arc::clone(&parts.rules),
+            recent: Arc::clone(&recent),
+            traces: Arc::clone(&parts.desk.traces),
+            clock: parts.desk.clock,
+            random: parts.random,
+            state: Mutex::default(),
+        };
         Self {
             store: Arc::clone(&parts.desk.store),
             traces: Arc::clone(&parts.desk.traces),
@@ -185,7 +211,8 @@ impl Agent {
             random: parts.random,
             recovered_to: AtomicI64::new(0),
             suspects: Suspects::default(),
-            recent: Recent::new(request::HISTORY_ROWS),
+            recent,
+            compactor: Arc::new(compactor),
             control_answers: Mutex::new(LruCache::new(CONTROL_PEOPLE)),
             lately: Lately::default(),
             used: limits::Used::default(),

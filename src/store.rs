@@ -5,6 +5,7 @@
 //! retried is the caller's business. `docs/decisions/` says why writes are values with a continuation.
 
 pub mod audit;
+mod compact;
 pub mod config;
 mod deferred;
 mod erase;
@@ -27,6 +28,7 @@ use async_trait::async_trait;
 use weirgate_sdk::{AccountName, ConversationKey, Cursor, Platform, ThreadId, UserKey};
 
 pub use audit::{Audit, AuditFilter, AuditPage, AuditResult};
+pub use compact::{Compact, NumberedRow};
 pub use deferred::{Deferred, Due, Performed};
 pub use erase::{Erase, Forget};
 pub use lease::{Held, Taken, Wanted};
@@ -138,6 +140,8 @@ pub enum Write {
     Settle(Box<Settle>, Then<Option<Vec<i64>>>),
     /// The words of a conversation are taken out of a slice of the journal; tells where the next one begins.
     Erase(Erase, Then<Option<i64>>),
+    /// Rows of a history give way to a summary of them; tells whether they were all still there.
+    Compact(Box<Compact>, Then<bool>),
 }
 
 impl std::fmt::Debug for Write {
@@ -165,6 +169,7 @@ impl Write {
             Self::Media(..) => "media",
             Self::Settle(..) => "settle",
             Self::Erase(..) => "erase",
+            Self::Compact(..) => "compact",
         }
     }
 }
@@ -291,6 +296,13 @@ pub trait Store: PendingStore + Send + Sync {
         limit: usize,
         ambient: (usize, Duration),
     ) -> Result<Vec<History>, StoreError>;
+
+    /// The newest rows of a scope since its last reset, ambient ones not among them, oldest first, each with its number.
+    async fn numbered_history(
+        &self,
+        scope: HistoryScope,
+        limit: usize,
+    ) -> Result<Vec<NumberedRow>, StoreError>;
 
     /// The steps that are kept of a turn, in order.
     async fn steps(&self, turn: i64) -> Result<Vec<String>, StoreError>;

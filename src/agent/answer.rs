@@ -9,6 +9,7 @@ use weirgate_sdk::{MessageId, PreviewStart};
 
 use super::{
     Agent,
+    context::TooLarge,
     ending::Ending,
     history::{Cost, Step},
     model::{ChainError, Completion, Listener, Outcome, ToolCall},
@@ -144,6 +145,8 @@ pub(super) enum Asked {
     Failed(ChainError),
     Stopped,
     TimedOut,
+    /// What must be said to the model is more than it takes.
+    DoesNotFit(TooLarge),
 }
 
 /// How far the model's part of a turn has come.
@@ -212,7 +215,13 @@ impl Agent {
             Ok(heard) => heard,
             Err(ending) => return Ok(*ending),
         };
-        let question = self.question(input, turn, &heard).await?;
+        let question = tokio::select! {
+            biased;
+            // Nothing was asked yet; what is there of an answer is nothing.
+            () = running.stopped() => None,
+            question = self.question(input, turn, &heard) => Some(question?),
+        };
+        let question = question.unwrap_or_default();
         let strategy = self.strategy(input, turn).await?;
 
         let board = Board::default();
@@ -258,6 +267,9 @@ impl Agent {
         }
         self.note_replaced(input, said.secrets, said.words);
         // Also what a turn used that failed in the end.
+        if question.long {
+            self.compactor.begin(turn.scope, input.turn);
+        }
         let used = self.spend(input, work.cost.prompt.saturating_add(work.cost.completion));
         let notes = std::mem::take(&mut heard.media.notes);
         let mut ending = self.conclude(input, asked, said.text, (heard, work), turn.language);
@@ -357,7 +369,11 @@ impl Agent {
             }
             let callable = goes == Goes::On && calling.max_steps > 1;
             let asked = (&work.usage, callable, hint.as_deref());
-            let mut request = self.request(input, turn, question, &work.steps, asked);
+            let request = self.request(input, turn, question, &work.steps, asked);
+            let mut request = match request {
+                Ok(request) => request,
+                Err(too_large) => return Ok(Asked::DoesNotFit(too_large)),
+            };
             // Held until the model has answered.
             let _memory = self.show_pictures(&mut request.messages).await;
             let rules = &input.rules;

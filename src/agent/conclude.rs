@@ -6,6 +6,7 @@
 use super::{
     Agent,
     answer::{Asked, Work},
+    context::TooLarge,
     ending::{Ending, marked},
     heard::Heard,
     history::{Content, Part},
@@ -13,7 +14,7 @@ use super::{
     turn::Input,
 };
 use crate::{
-    i18n::{Language, Text},
+    i18n::{Language, Text, mind::Mind},
     reason::Reason,
     store::{History, ReplyFile, Role, TurnState},
     trace::turn_id,
@@ -44,6 +45,12 @@ impl Agent {
                 reasoning = completion.reasoning.take();
                 self.completed(input, &completion, (text, work.files()), language)
             }
+            Asked::DoesNotFit(TooLarge { size, most }) => {
+                let note = Reason::ContextOverflow;
+                self.traces.note(input.turn, note, self.clock.now());
+                let told = Mind::DoesNotFit { size, most };
+                Ending::failed(told.render(language), note)
+            }
             asked => self.broken_off(input, asked, text, language),
         };
         // What tools did is remembered whatever became of the answer.
@@ -58,7 +65,7 @@ impl Agent {
         let reference = turn_id(input.turn);
         let note = |reason| self.traces.note(input.turn, reason, self.clock.now());
         let (state, reason, text) = match asked {
-            Asked::Completed(_) | Asked::Stopped => {
+            Asked::Completed(_) | Asked::DoesNotFit(_) | Asked::Stopped => {
                 note(Reason::Stopped);
                 let mark = Text::StoppedMark.render(language);
                 (TurnState::Cancelled, Reason::Stopped, marked(text, &mark))

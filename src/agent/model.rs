@@ -191,6 +191,25 @@ pub enum FinishReason {
     Other(String),
 }
 
+/// The models of a configuration.
+#[derive(Clone, Default)]
+pub struct Lineup {
+    /// Those that answer, first choice first.
+    pub chat: Vec<Arc<dyn Model>>,
+    /// Those that summarise, likewise; empty for those that answer.
+    pub summaries: Vec<Arc<dyn Model>>,
+}
+
+impl From<Vec<Arc<dyn Model>>> for Lineup {
+    /// Models that do everything.
+    fn from(chat: Vec<Arc<dyn Model>>) -> Self {
+        Self {
+            chat,
+            ..Self::default()
+        }
+    }
+}
+
 /// A model of a provider.
 #[async_trait]
 pub trait Model: Send + Sync {

@@ -150,7 +150,10 @@ fn assemble(found: &Arc<Found>, wanted: Wanted<'_>) -> String {
             .collect(),
     };
     parts.extend([wanted.site, wanted.rules]);
-    let parts = parts.into_iter().map(str::trim).filter(|part| !part.is_empty());
+    let parts = parts
+        .into_iter()
+        .map(str::trim)
+        .filter(|part| !part.is_empty());
     parts.collect::<Vec<_>>().join("\n\n")
 }
 

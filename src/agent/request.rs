@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use super::{
     Agent,
-    context::{self, Budget, Material, named},
+    compact::Compacted,
+    context::{self, Budget, Material, TooLarge, estimate_tokens, named, row_cost},
     heard::Heard,
     history::Step,
     model::{ChatRequest, Message, Offer, Offered, Picture, Role},
@@ -28,13 +29,17 @@ use crate::{
 pub(super) const HISTORY_ROWS: usize = 200;
 
 /// What stays the same in all requests of a turn.
+#[derive(Default)]
 pub(super) struct Question {
+    system: String,
     history: Arc<Vec<History>>,
     newest: String,
     /// The pictures that came with it.
     pictures: Vec<Picture>,
     /// What the person said, without what the gateway puts before it.
     said: String,
+    /// The history is to be shortened.
+    pub(super) long: bool,
 }
 
 impl Agent {
@@ -47,28 +52,42 @@ impl Agent {
     ) -> Result<Question, StoreError> {
         // Who may not read what was said here is not told of it by the model either.
         let may_read = turn.actor.role.capabilities().contains(Capability::READ);
-        let history = if may_read {
+        let mut history = if may_read {
             self.recent_history(input, turn).await?
         } else {
             Arc::default()
         };
-        let mut newest = named(&heard.name, heard.words.clone());
-        if heard.untrusted {
-            newest = format!("{}\n{newest}", Text::HintUntrusted.render(turn.language));
+        let newest = newest(input, turn, heard);
+        let system = self.system(input, turn, heard);
+        let fixed = estimate_tokens(&newest) + estimate_tokens(&system);
+        let room = input.rules.settings.context.budget().saturating_sub(fixed);
+        if history.iter().map(row_cost).sum::<usize>() > room {
+            // Shortening it behind an earlier turn came too late, or failed.
+            let compacted = self.compactor.compact(turn.scope, input.turn, room).await;
+            if compacted == Compacted::Done {
+                history = self.recent_history(input, turn).await?;
+            }
         }
-        if let Some(dropped) = &input.dropped {
-            let hint = Text::HintDropped {
-                prefix: input.rules.settings.overflow_hint.clone(),
-                count: dropped.count,
-                span: dropped.last.saturating_sub(dropped.first) / 1_000_000,
-            };
-            newest = format!("{}\n{newest}", hint.render(turn.language));
-        }
+        let long = self.compactor.is_due(&input.rules, &history);
         Ok(Question {
+            system,
             history,
             newest,
+            long,
             pictures: heard.media.pictures.clone(),
             said: heard.words.clone(),
+        })
+    }
+
+    /// The system prompt: the same for the whole turn.
+    fn system(&self, input: &Input, turn: &Turn, heard: &Heard) -> String {
+        let offers = self.offers(input, turn, &heard.words, &Usage::default());
+        let settings = &input.rules.settings.context;
+        input.rules.prompts.system(prompt::Wanted {
+            instead: settings.system_prompt.as_deref(),
+            persona: turn.rules.settings.get(persona::KEY).map(String::as_str),
+            tools: !offers.is_empty(),
+            ..prompt::Wanted::default()
         })
     }
 
@@ -80,36 +99,33 @@ impl Agent {
         question: &Question,
         steps: &[Step],
         (usage, callable, hint): (&Usage, bool, Option<&str>),
-    ) -> ChatRequest {
-        let settings = &input.rules.settings.context;
+    ) -> Result<ChatRequest, TooLarge> {
+        let settings = &input.rules.settings;
         let budget = Budget {
-            tokens: usize::try_from(settings.max_context_tokens).unwrap_or(usize::MAX),
-            keep_recent: settings.keep_recent_messages,
+            tokens: settings.context.budget(),
+            keep_recent: settings.keep_recent(),
         };
-        let offers = self.offers(input, turn, question, usage);
-        let system = input.rules.prompts.system(prompt::Wanted {
-            instead: settings.system_prompt.as_deref(),
-            persona: turn.rules.settings.get(persona::KEY).map(String::as_str),
-            tools: !offers.is_empty(),
-            ..prompt::Wanted::default()
-        });
+        let offers = self.offers(input, turn, &question.said, usage);
         let built = context::build(
             Material {
-                system: &system,
+                system: &question.system,
                 history: &question.history,
                 newest: question.newest.clone(),
                 pictures: question.pictures.clone(),
                 steps,
             },
             budget,
-        );
-        if built.left_out > 0 || built.newest_cut || built.results_cut {
-            self.traces
-                .note(input.turn, Reason::ContextCut, self.clock.now());
+        )?;
+        let reasons = [
+            (built.left_out > 0 || built.results_cut, Reason::ContextCut),
+            (built.repaired > 0, Reason::HistoryRepaired),
+        ];
+        for (_, reason) in reasons.into_iter().filter(|(holds, _)| *holds) {
+            self.traces.note(input.turn, reason, self.clock.now());
         }
         let mut messages = built.messages;
         messages.extend(hint.map(|hint| Message::words(Role::User, hint.to_owned())));
-        ChatRequest {
+        Ok(ChatRequest {
             messages,
             // Each model of the chain has its own.
             max_output_tokens: None,
@@ -119,17 +135,11 @@ impl Agent {
                 callable,
             },
             turn: turn_id(input.turn),
-        }
+        })
     }
 
     /// The tools that the person may have used here.
-    fn offers(
-        &self,
-        input: &Input,
-        turn: &Turn,
-        question: &Question,
-        usage: &Usage,
-    ) -> Arc<[Offer]> {
+    fn offers(&self, input: &Input, turn: &Turn, said: &str, usage: &Usage) -> Arc<[Offer]> {
         let here = Scope::Conversation(input.conversation);
         let (now, group) = (self.clock.now(), turn.body().group);
         input.rules.tools.offers(
@@ -137,7 +147,7 @@ impl Agent {
                 let scope = if spec.global { Scope::Global } else { here };
                 decide(&turn.actor, spec.needs(group), scope, now).is_ok()
             },
-            &question.said,
+            said,
             usage.names(),
         )
     }
@@ -165,4 +175,21 @@ impl Agent {
         ticket.put(&rows);
         Ok(rows)
     }
+}
+
+/// The newest message of a request: the person's words, and before them what the gateway has to say of them.
+fn newest(input: &Input, turn: &Turn, heard: &Heard) -> String {
+    let mut newest = named(&heard.name, heard.words.clone());
+    if heard.untrusted {
+        newest = format!("{}\n{newest}", Text::HintUntrusted.render(turn.language));
+    }
+    if let Some(dropped) = &input.dropped {
+        let hint = Text::HintDropped {
+            prefix: input.rules.settings.overflow_hint.clone(),
+            count: dropped.count,
+            span: dropped.last.saturating_sub(dropped.first) / 1_000_000,
+        };
+        newest = format!("{}\n{newest}", hint.render(turn.language));
+    }
+    newest
 }

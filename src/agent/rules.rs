@@ -16,6 +16,8 @@ pub struct Rules {
     pub settings: Settings,
     /// The models.
     pub chain: Chain,
+    /// The models that summarise.
+    pub summaries: Chain,
     /// The providers' limiters. One that stays over a reload is shared with the rules before.
     pub permits: Arc<ProviderPermits>,
     /// What of a turn's words reaches the model.

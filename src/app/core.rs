@@ -27,7 +27,7 @@ use super::{
     translate, tune, tune::Tuner,
 };
 use crate::{
-    agent::{Agent, Parts as AgentParts, model::Model, running::Running},
+    agent::{Agent, Parts as AgentParts, model::Lineup, running::Running},
     clock::Clock,
     command::{Desk, claim::Claim, configure::Configure, desk::Connections},
     config::Config,
@@ -76,8 +76,8 @@ pub struct Parts {
     pub adapters: Adapters,
     /// What the core has to know of each of these accounts.
     pub rules: HashMap<(Platform, AccountName), AccountRules>,
-    /// The chat models, first choice first.
-    pub models: Vec<Arc<dyn Model>>,
+    /// The models.
+    pub models: Lineup,
     /// What must not get out.
     pub redactor: Redactor,
     /// The clock.

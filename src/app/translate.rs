@@ -132,6 +132,7 @@ pub(super) fn settings(config: &Config) -> Settings {
     }
     Settings {
         context,
+        memory: config.memory.clone(),
         permissions: config.permissions.clone(),
         limits: config.limits,
         language: language(config),

@@ -11,7 +11,7 @@ use weirgate_sdk::{AccountName, Platform};
 use super::{StartError, translate};
 use crate::{
     agent::{
-        model::{Chain, Model},
+        model::{Chain, Lineup},
         prompt::Prompts,
         rules::Rules,
         tool::registry::Registry,
@@ -54,7 +54,7 @@ pub struct Tuner {
 /// What a new configuration makes of the core: built, and not in place yet.
 pub struct Prepared {
     made: Made,
-    models: Vec<Arc<dyn Model>>,
+    models: Lineup,
 }
 
 impl std::fmt::Debug for Prepared {
@@ -122,15 +122,21 @@ fn tools(config: &Config) -> Result<Registry, StartError> {
 /// The rules of turns from now on.
 pub(super) fn rules(
     config: &Config,
-    models: Vec<Arc<dyn Model>>,
+    models: Lineup,
     (composer, guard, tools): Made,
     permits: Arc<ProviderPermits>,
 ) -> Rules {
+    let summaries = if models.summaries.is_empty() {
+        models.chat.clone()
+    } else {
+        models.summaries
+    };
     Rules {
         guard,
         tools,
         settings: translate::settings(config),
-        chain: Chain::new(models, translate::recovery(config)),
+        summaries: Chain::new(summaries, translate::recovery(config)),
+        chain: Chain::new(models.chat, translate::recovery(config)),
         permits,
         prompts: Prompts::of(translate::prompts(config)),
         composer,
@@ -162,7 +168,7 @@ pub(crate) fn default_rules(clock: Clock) -> Rules {
     let permits = Arc::new(ProviderPermits::new(clock, limiters, Arc::default()));
     let redactor = Arc::<Redactor>::default();
     let made = made(&config, &redactor).unwrap();
-    rules(&config, Vec::new(), made, permits)
+    rules(&config, Lineup::default(), made, permits)
 }
 
 /// What decides when turns start.
@@ -191,11 +197,7 @@ impl Tuner {
     ///
     /// # Errors
     /// [`StartError::Config`] if a part cannot work with its settings; nothing has changed then.
-    pub fn prepare(
-        &self,
-        config: &Config,
-        models: Vec<Arc<dyn Model>>,
-    ) -> Result<Prepared, StartError> {
+    pub fn prepare(&self, config: &Config, models: Lineup) -> Result<Prepared, StartError> {
         Ok(Prepared {
             made: made(config, &self.answers)?,
             models,

@@ -22,6 +22,10 @@ pub enum Origin {
     ToolResult,
     /// What a page on the web says.
     WebPage,
+    /// What a conversation came to, in the words of a model.
+    Summary,
+    /// What was said, as it is handed to a model that is to work on it.
+    Record,
 }
 
 impl Origin {
@@ -33,6 +37,8 @@ impl Origin {
             Self::File => "content of the file",
             Self::ToolResult => "result of a tool",
             Self::WebPage => "web page",
+            Self::Summary => "summary of what was said before",
+            Self::Record => "record of a conversation",
         }
     }
 }

@@ -113,7 +113,7 @@ impl Bed {
             store,
             adapters: HashMap::from([(account.clone(), adapter)]),
             rules: HashMap::from([(account, rules)]),
-            models: vec![parrot.clone()],
+            models: vec![parrot.clone() as Arc<dyn Model>].into(),
             redactor: Redactor::new(Vec::<String>::new()).0,
             clock: Clock::starting_at(1_000),
             random: || 0.5,

@@ -15,7 +15,7 @@ use std::{
 use weirgate::reason::Reason;
 
 /// Each code with a file of tests that names it.
-const SEEN: [(&str, &str); 85] = [
+const SEEN: [(&str, &str); 89] = [
     ("duplicate", "tests/it/reasons/events.rs"),
     ("own_message", "tests/it/reasons/events.rs"),
     ("other_bot", "tests/it/simulation/changes.rs"),
@@ -58,6 +58,10 @@ const SEEN: [(&str, &str); 85] = [
     ("tool_unsure", "tests/it/durable/tools.rs"),
     ("tool_calls_broken", "tests/it/turns/tools.rs"),
     ("context_cut", "tests/it/turns/context.rs"),
+    ("context_summarised", "tests/it/turns/compact.rs"),
+    ("summary_failed", "tests/it/turns/compact.rs"),
+    ("history_repaired", "tests/it/turns/compact.rs"),
+    ("context_overflow", "tests/it/turns/compact.rs"),
     ("quarantined", "tests/it/reasons/turns.rs"),
     ("permission_denied", "tests/it/commands/why.rs"),
     ("blocked", "tests/it/commands/rights.rs"),

@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails where its setup fails")]
 
 mod audit;
+mod compact;
 mod encrypted;
 mod journal;
 mod leases;

@@ -67,6 +67,8 @@ pub struct ModelRef {
 pub struct Models {
     /// The models that answer: the first, and when it fails the next. Never empty.
     pub chat: Vec<ModelRef>,
+    /// The models that summarise, likewise; empty for those that answer.
+    pub compress: Vec<ModelRef>,
 }
 
 /// The section `error_recovery`.
@@ -194,7 +196,10 @@ impl Default for Models {
             provider: "demo".to_owned(),
             model: "demo".to_owned(),
         };
-        Self { chat: vec![demo] }
+        Self {
+            chat: vec![demo],
+            compress: Vec::new(),
+        }
     }
 }
 
@@ -215,9 +220,11 @@ pub fn read_models(top: &mut Fields<'_>) -> (BTreeMap<String, Provider>, Models)
     let mut fields = top.section("models");
     let list = fields.get("chat");
     let chat = match &list {
-        Some(list) => read_chat(list, &providers),
+        Some(list) => read_list(list, &providers),
         None => Models::default().chat,
     };
+    let compress = fields.get("compress");
+    let compress = compress.map(|list| read_list(&list, &providers));
     if list.is_none() && !only_demo(&providers) {
         let id = providers
             .keys()
@@ -226,11 +233,13 @@ pub fn read_models(top: &mut Fields<'_>) -> (BTreeMap<String, Provider>, Models)
         let hint = format!("write models: {{chat: [{id}/<name of the model>]}}");
         fields.missing("chat", Some(&hint));
     }
-    for key in ["compress", "embed"] {
-        fields.refused(key, "is not available in this version");
-    }
+    fields.refused("embed", "is not available in this version");
     fields.finish();
-    (providers, Models { chat })
+    let models = Models {
+        chat,
+        compress: compress.unwrap_or_default(),
+    };
+    (providers, models)
 }
 
 /// Nothing but the demonstration is there, under the name that the default model has.
@@ -251,7 +260,7 @@ fn provider_id(id: &str, setting: &Setting<'_>) -> String {
     id.to_owned()
 }
 
-fn read_chat(list: &Setting<'_>, providers: &BTreeMap<String, Provider>) -> Vec<ModelRef> {
+fn read_list(list: &Setting<'_>, providers: &BTreeMap<String, Provider>) -> Vec<ModelRef> {
     let Some(items) = list.list() else {
         return Models::default().chat;
     };
@@ -285,6 +294,21 @@ fn read_ref(setting: &Setting<'_>, providers: &BTreeMap<String, Provider>) -> Op
         provider: provider.to_owned(),
         model: model.to_owned(),
     })
+}
+
+impl Models {
+    /// The model that a provider's id alone means: the first of its models that answers, or that it has options for.
+    #[must_use]
+    pub fn of(&self, provider: &str, providers: &BTreeMap<String, Provider>) -> Option<ModelRef> {
+        let answers = self.chat.iter().find(|model| model.provider == provider);
+        let known = || providers.get(provider)?.models.keys().next();
+        answers.cloned().or_else(|| {
+            Some(ModelRef {
+                provider: provider.to_owned(),
+                model: known()?.clone(),
+            })
+        })
+    }
 }
 
 impl Default for ErrorRecovery {

@@ -33,7 +33,10 @@ fn layers_stand_in_their_order_and_a_file_replaces_its_own() {
         .map(|layer| built_in.find(layer.built_in().trim()).unwrap())
         .collect();
     assert!(places.is_sorted(), "{places:?}");
-    let own = prompts(&[("IDENTITY.md", "You are the lighthouse.\r\n"), ("SOUL.md", " ")]);
+    let own = prompts(&[
+        ("IDENTITY.md", "You are the lighthouse.\r\n"),
+        ("SOUL.md", " "),
+    ]);
     let own = own.system(ALL);
     assert!(own.starts_with("You are the lighthouse.\n\n"), "{own}");
     assert!(own.contains(Layer::Agent.built_in().trim()));

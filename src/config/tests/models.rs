@@ -23,7 +23,11 @@ fn a_provider_has_the_defaults_of_its_kind() {
         provider: "main".to_owned(),
         model: "org/model-1".to_owned(),
     };
-    assert_eq!(config.models, Models { chat: vec![chosen] });
+    let models = Models {
+        chat: vec![chosen],
+        ..Models::default()
+    };
+    assert_eq!(config.models, models);
     let demo = read("providers: {demo: {kind: demo}}\nmodels: {chat: [demo/demo]}");
     assert_eq!(demo.providers["demo"].rpm, Some(0));
 }

@@ -185,7 +185,11 @@ impl Queue {
 fn is_alone(write: &Write) -> bool {
     matches!(
         write,
-        Write::Operate(..) | Write::Media(..) | Write::Settle(..) | Write::Erase(..)
+        Write::Operate(..)
+            | Write::Media(..)
+            | Write::Settle(..)
+            | Write::Compact(..)
+            | Write::Erase(..)
     )
 }
 

@@ -15,7 +15,7 @@ use std::{
 use sqlx::{Connection as _, PgConnection};
 
 use super::{
-    Options, audit,
+    Options, audit, compact,
     connect::{Address, CONNECT, within},
     erase,
     error::{Meaning, OpenError, meaning},
@@ -462,6 +462,9 @@ async fn alone(
             Some(Outcome::Settled(settled))
         }
         Write::Erase(slice, _) => Some(Outcome::Next(erase::erase(connection, slice).await?)),
+        Write::Compact(rows, _) => {
+            Some(Outcome::Whether(compact::compact(connection, rows).await?))
+        }
         Write::Media(change, _) => {
             media::change(connection, change).await?;
             Some(Outcome::Unit)

@@ -30,6 +30,7 @@ pub fn ids(write: &Write) -> usize {
         | Write::Amend { .. }
         | Write::Step { .. }
         | Write::Media(..)
+        | Write::Compact(..)
         | Write::Erase(..) => 0,
     }
 }
@@ -54,6 +55,7 @@ pub fn weight(write: &Write) -> usize {
         Write::Step { content, .. } => content.len(),
         Write::Ambient(ambient, _) => ambient.row.parts.len(),
         Write::Settle(settle, _) => replies(&settle.notices),
+        Write::Compact(compact, _) => compact.summary.parts.len(),
         Write::Begin(..)
         | Write::Intent { .. }
         | Write::Receipt(..)
@@ -81,7 +83,11 @@ pub fn is_single(write: &Write) -> bool {
                 && finish.history.len() + finish.replies.len() + finish.effects.len() + ended <= 1
         }
         Write::End { ends, notices, .. } => ends.len() + notices.len() <= 1,
-        Write::Operate(..) | Write::Performed(..) | Write::Settle(..) | Write::Erase(..) => false,
+        Write::Operate(..)
+        | Write::Performed(..)
+        | Write::Settle(..)
+        | Write::Compact(..)
+        | Write::Erase(..) => false,
         Write::Media(change, _) => matches!(**change, MediaChange::Keep(_)),
         Write::Begin(..)
         | Write::Intent { .. }
@@ -149,6 +155,7 @@ impl Writer {
             Write::Media(change, _) => self.media(change).map(|()| Outcome::Unit),
             Write::Settle(settle, _) => self.settle_pending(settle).map(Outcome::Settled),
             Write::Erase(erase, _) => self.erase(erase).map(Outcome::Next),
+            Write::Compact(compact, _) => self.compact(compact).map(Outcome::Whether),
         }
     }
 

@@ -24,6 +24,8 @@ pub enum Outcome {
     Settled(Option<Vec<i64>>),
     /// Where the next slice begins.
     Next(Option<i64>),
+    /// Whether it was done.
+    Whether(bool),
 }
 
 /// Tells the callers, in order.
@@ -63,6 +65,10 @@ fn tell(write: Write, result: Result<Outcome, StoreError>) {
         }),
         Write::Erase(_, then) => call(then, result, |outcome| match outcome {
             Outcome::Next(next) => Some(next),
+            _ => None,
+        }),
+        Write::Compact(_, then) => call(then, result, |outcome| match outcome {
+            Outcome::Whether(done) => Some(done),
             _ => None,
         }),
         Write::Intent { then, .. }

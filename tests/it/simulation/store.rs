@@ -16,9 +16,9 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use weirgate::store::{
     Accepted, AuditFilter, AuditPage, Due, FailedMessage, Fate, Held, History, HistoryScope,
-    MediaQuestion, MediaRow, Page, PendingFilter, PendingReply, PendingStore, Place, Receipt,
-    ReplyFilter, Shown, ShownThread, Store, StoreError, StoredPending, StoredReply, Waiting,
-    WaitingFilter, Wanted, Write,
+    MediaQuestion, MediaRow, NumberedRow, Page, PendingFilter, PendingReply, PendingStore, Place,
+    Receipt, ReplyFilter, Shown, ShownThread, Store, StoreError, StoredPending, StoredReply,
+    Waiting, WaitingFilter, Wanted, Write,
 };
 use weirgate_sdk::{AccountName, ConversationKey, Cursor, Platform, ThreadId, UserKey};
 
@@ -339,6 +339,14 @@ impl Store for FaultyStore {
         ambient: (usize, Duration),
     ) -> Result<Vec<History>, StoreError> {
         self.inner.history(scope, limit, ambient).await
+    }
+
+    async fn numbered_history(
+        &self,
+        scope: HistoryScope,
+        limit: usize,
+    ) -> Result<Vec<NumberedRow>, StoreError> {
+        self.inner.numbered_history(scope, limit).await
     }
 
     async fn steps(&self, turn: i64) -> Result<Vec<String>, StoreError> {

@@ -338,7 +338,7 @@ impl World {
             store: Arc::<FaultyStore>::clone(store),
             adapters,
             rules,
-            models,
+            models: models.into(),
             redactor: Redactor::new(Vec::<String>::new()).0,
             clock: Clock::starting_at(wall),
             random: || 0.5,

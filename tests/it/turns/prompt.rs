@@ -27,7 +27,11 @@ fn layer(gateway: &Gateway, name: &str, text: &str) {
 async fn layers_are_the_same_bytes_in_every_turn_and_follow_their_files() {
     let model = FakeModel::start().await;
     let mut gateway = Gateway::prepare(&model, json!({}));
-    layer(&gateway, "IDENTITY.md", "You are the lighthouse of the harbour.\n");
+    layer(
+        &gateway,
+        "IDENTITY.md",
+        "You are the lighthouse of the harbour.\n",
+    );
     gateway.up().await;
     let fake = gateway.onebot().await;
     for text in ["hello", "what is 2 + 2?", "and now?"] {
@@ -37,7 +41,11 @@ async fn layers_are_the_same_bytes_in_every_turn_and_follow_their_files() {
     assert!(first[0].contains("\n\nYou are the lighthouse of the harbour.\n\n"));
     assert!(first.iter().all(|prompt| *prompt == first[0]), "{first:?}");
     let tools = |at: usize| model.requests()[at].body["tools"].to_string();
-    assert_eq!(tools(0), tools(2), "what follows the prompt is the same too");
+    assert_eq!(
+        tools(0),
+        tools(2),
+        "what follows the prompt is the same too"
+    );
     layer(&gateway, "IDENTITY.md", "You are the ferry.");
     let followed = async {
         loop {
@@ -81,7 +89,14 @@ async fn a_conversation_chooses_a_persona_and_another_one_keeps_its_own() {
     fake.ask(1, "/persona default").await;
     fake.ask(1, "who are you?").await;
     assert!(!told(&model)[3].contains("pirate"));
-    let record = gateway.command(&["audit", "export"]).output().await.unwrap();
+    let record = gateway
+        .command(&["audit", "export"])
+        .output()
+        .await
+        .unwrap();
     let record = String::from_utf8(record.stdout).unwrap();
-    assert!(record.contains("config_changed") && record.contains("persona"), "{record}");
+    assert!(
+        record.contains("config_changed") && record.contains("persona"),
+        "{record}"
+    );
 }
