@@ -73,7 +73,7 @@ use self::{
     compact::Compactor,
     config::Context,
     ending::Ending,
-    memory::config::Memory,
+    memory::{config::Memory, scribe::Scribe},
     recent::Recent,
     rules::Rules,
     running::RunningTurn,
@@ -157,6 +157,7 @@ pub struct Agent {
     suspects: Suspects,
     recent: Arc<Recent>,
     compactor: Arc<Compactor>,
+    scribe: Option<Arc<Scribe>>,
     /// How often people were answered on control commands.
     control_answers: Mutex<LruCache<i64, Gcra>>,
     lately: Lately,
@@ -181,6 +182,8 @@ pub struct Parts {
     pub media: Option<Arc<MediaStore>>,
     /// Plug-ins.
     pub hooks: Hooks,
+    /// Looks through conversations; `None` if nothing is remembered.
+    pub scribe: Option<Arc<Scribe>>,
     /// Numbers from 0 to 1.
     pub random: fn() -> f64,
 }
@@ -213,10 +216,17 @@ impl Agent {
             suspects: Suspects::default(),
             recent,
             compactor: Arc::new(compactor),
+            scribe: parts.scribe,
             control_answers: Mutex::new(LruCache::new(CONTROL_PEOPLE)),
             lately: Lately::default(),
             used: limits::Used::default(),
         }
+    }
+
+    /// What looks through conversations; `None` if nothing is remembered.
+    #[must_use]
+    pub fn scribe(&self) -> Option<Arc<Scribe>> {
+        self.scribe.clone()
     }
 
     /// Messages up to `id` were recovered after an unclean stop; the turns of `begun`, each with its

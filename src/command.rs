@@ -15,10 +15,12 @@ pub mod config;
 pub mod configure;
 pub mod delete;
 pub mod desk;
+pub mod forget;
 pub mod help;
 pub mod lang;
 pub mod leave;
 pub mod log;
+pub mod memory;
 pub mod moderate;
 pub mod output;
 pub mod pair;
@@ -199,7 +201,7 @@ pub trait Command: Send + Sync {
 }
 
 /// All commands, in the order of /help.
-static COMMANDS: [&dyn Command; 37] = [
+static COMMANDS: [&dyn Command; 39] = [
     &help::Help,
     &ping::Ping,
     &status::Status,
@@ -214,6 +216,8 @@ static COMMANDS: [&dyn Command; 37] = [
     &output::Output,
     &lang::Lang,
     &persona::Persona,
+    &memory::Memory,
+    &forget::Forget,
     &config::ConfigCommand,
     &whoami::WhoAmI,
     &moderate::KICK,

@@ -157,6 +157,10 @@ pub enum About {
     Search,
     /// /persona
     Persona,
+    /// /memory
+    Memory,
+    /// /forget
+    Forget,
 }
 
 /// Facts for /status.

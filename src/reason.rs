@@ -158,6 +158,10 @@ reasons! {
     ContextSummarised = "context_summarised", Change;
     /// There was no summary; the history stays as it is.
     SummaryFailed = "summary_failed", Retry;
+    /// A model found something in a conversation that is worth remembering.
+    Remembered = "remembered", Change;
+    /// A conversation was not looked through, or the memory did not answer.
+    MemoryFailed = "memory_failed", Failure;
     /// Stored history that no model would have taken was left out or mended.
     HistoryRepaired = "history_repaired", Change;
     /// What must be said to the model is more than it takes.

@@ -12,6 +12,7 @@ mod erase;
 pub mod failpoint;
 mod lease;
 mod media;
+pub mod memory;
 mod operate;
 mod pending;
 mod place;
@@ -33,6 +34,10 @@ pub use deferred::{Deferred, Due, Performed};
 pub use erase::{Erase, Forget};
 pub use lease::{Held, Taken, Wanted};
 pub use media::{MediaChange, MediaQuestion, MediaRow, SENT, kind_name};
+pub use memory::{
+    Embedding, MemoryChange, MemoryColumns, MemoryKind, MemoryQuestion, MemoryRow, MemorySource,
+    MemoryStore, MemoryTier,
+};
 pub use operate::{Action, FailedMessage, Operate, Operated, Page, ReplyFilter, StoredReply};
 pub use pending::{
     Answerer, Pending, PendingFilter, PendingKind, PendingState, PendingStore, Settle,
@@ -140,6 +145,8 @@ pub enum Write {
     Settle(Box<Settle>, Then<Option<Vec<i64>>>),
     /// The words of a conversation are taken out of a slice of the journal; tells where the next one begins.
     Erase(Erase, Then<Option<i64>>),
+    /// What is remembered changes; tells the numbers of the entries that were put, in order.
+    Memory(Vec<MemoryChange>, Then<Vec<i64>>),
     /// Rows of a history give way to a summary of them; tells whether they were all still there.
     Compact(Box<Compact>, Then<bool>),
 }
@@ -170,6 +177,7 @@ impl Write {
             Self::Settle(..) => "settle",
             Self::Erase(..) => "erase",
             Self::Compact(..) => "compact",
+            Self::Memory(..) => "memory",
         }
     }
 }
@@ -202,7 +210,7 @@ pub struct WaitingFilter {
 ///
 /// Reads see everything whose `then` has run. Every read is bounded in rows and in time.
 #[async_trait]
-pub trait Store: PendingStore + Send + Sync {
+pub trait Store: PendingStore + MemoryStore + Send + Sync {
     /// Hands in an operation. Waits only while the writer's bounded queue is full.
     async fn write(&self, write: Write);
 

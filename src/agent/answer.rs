@@ -274,6 +274,9 @@ impl Agent {
         let notes = std::mem::take(&mut heard.media.notes);
         let mut ending = self.conclude(input, asked, said.text, (heard, work), turn.language);
         ending.effects.extend(used);
+        if let Some(scribe) = self.scribe.as_ref().filter(|_| !ending.history.is_empty()) {
+            scribe.talked(turn.scope, turn.site(input));
+        }
         let text = self.with_notes(input, ending.text, &notes, turn.language);
         Ok(Ending {
             text,

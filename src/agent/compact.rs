@@ -17,7 +17,7 @@ use super::{
         row_cost,
     },
     history::Content,
-    model::{ChatRequest, Completion, FinishReason, Listener, Message, Offered, Outcome, Role},
+    model::{ChatRequest, Completion, FinishReason, Message, Offered, Outcome, Role, Silent},
     recent::Recent,
     request::HISTORY_ROWS,
     rules::Rules,
@@ -112,15 +112,6 @@ impl Drop for Working<'_> {
     }
 }
 
-/// Nobody watches.
-struct Unseen;
-
-impl Listener for Unseen {
-    fn attempt(&mut self, _: u32, _: &str) {}
-    fn text(&mut self, _: &str) {}
-    fn reasoning(&mut self, _: &str) {}
-}
-
 impl Compactor {
     /// Whether a history is long enough that it is worth a look, by what a turn has read of it.
     #[must_use]
@@ -193,7 +184,7 @@ impl Compactor {
         // Until it has worked, it counts as failed: also if nobody waits for it any more.
         self.state.lock().failed.put(scope, rows.len());
         let request = request(&rules, &text, turn);
-        let (permits, mut unseen) = (&*rules.permits, Unseen);
+        let (permits, mut unseen) = (&*rules.permits, Silent);
         let run = rules
             .summaries
             .run(&request, permits, None, &mut unseen, &self.random);

@@ -13,13 +13,14 @@ pub mod calls;
 pub mod chain;
 pub mod config;
 pub mod demo;
+pub mod embed;
 pub mod fault;
 pub mod recovery;
 pub mod remote;
 pub mod sse;
 pub mod think;
 
-pub use chain::{Chain, ChainError, Completion, Failure, Listener, Outcome, Permits};
+pub use chain::{Chain, ChainError, Completion, Failure, Listener, Outcome, Permits, Silent};
 pub use fault::{ErrorClass, ModelError};
 pub use recovery::Recovery;
 
@@ -198,6 +199,8 @@ pub struct Lineup {
     pub chat: Vec<Arc<dyn Model>>,
     /// Those that summarise, likewise; empty for those that answer.
     pub summaries: Vec<Arc<dyn Model>>,
+    /// The one that tells what a text means.
+    pub embed: Option<Arc<dyn embed::Embed>>,
 }
 
 impl From<Vec<Arc<dyn Model>>> for Lineup {

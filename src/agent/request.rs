@@ -11,6 +11,7 @@ use super::{
     context::{self, Budget, Material, TooLarge, estimate_tokens, named, row_cost},
     heard::Heard,
     history::Step,
+    memory::recall::Recalled,
     model::{ChatRequest, Message, Offer, Offered, Picture, Role},
     prompt,
     tool::usage::Usage,
@@ -57,8 +58,13 @@ impl Agent {
         } else {
             Arc::default()
         };
-        let newest = newest(input, turn, heard);
-        let system = self.system(input, turn, heard);
+        let recalled = if may_read {
+            self.recalled(input, turn, heard, history.is_empty()).await
+        } else {
+            Recalled::default()
+        };
+        let newest = newest(input, turn, heard, &recalled.notes);
+        let system = self.system(input, turn, heard, &recalled.rules);
         let fixed = estimate_tokens(&newest) + estimate_tokens(&system);
         let room = input.rules.settings.context.budget().saturating_sub(fixed);
         if history.iter().map(row_cost).sum::<usize>() > room {
@@ -80,14 +86,31 @@ impl Agent {
     }
 
     /// The system prompt: the same for the whole turn.
-    fn system(&self, input: &Input, turn: &Turn, heard: &Heard) -> String {
+    fn system(&self, input: &Input, turn: &Turn, heard: &Heard, rules: &str) -> String {
         let offers = self.offers(input, turn, &heard.words, &Usage::default());
         let settings = &input.rules.settings.context;
         input.rules.prompts.system(prompt::Wanted {
             instead: settings.system_prompt.as_deref(),
             persona: turn.rules.settings.get(persona::KEY).map(String::as_str),
+            rules: &standing(rules),
+            memory: self.desk.memories.is_some(),
             tools: !offers.is_empty(),
             ..prompt::Wanted::default()
+        })
+    }
+
+    /// What is remembered of use for a turn. Without it the turn goes on.
+    async fn recalled(&self, input: &Input, turn: &Turn, heard: &Heard, fresh: bool) -> Recalled {
+        let Some(memories) = &self.desk.memories else {
+            return Recalled::default();
+        };
+        let site = turn.site(input);
+        let recalled = memories.recall(&input.rules, site, &heard.words, fresh);
+        recalled.await.unwrap_or_else(|error| {
+            tracing::warn!(turn = %turn_id(input.turn), %error, "the memory did not answer");
+            self.traces
+                .note(input.turn, Reason::MemoryFailed, self.clock.now());
+            Recalled::default()
         })
     }
 
@@ -178,8 +201,11 @@ impl Agent {
 }
 
 /// The newest message of a request: the person's words, and before them what the gateway has to say of them.
-fn newest(input: &Input, turn: &Turn, heard: &Heard) -> String {
+fn newest(input: &Input, turn: &Turn, heard: &Heard, notes: &str) -> String {
     let mut newest = named(&heard.name, heard.words.clone());
+    if !notes.is_empty() {
+        newest = format!("{notes}\n{newest}");
+    }
     if heard.untrusted {
         newest = format!("{}\n{newest}", Text::HintUntrusted.render(turn.language));
     }
@@ -192,4 +218,14 @@ fn newest(input: &Input, turn: &Turn, heard: &Heard) -> String {
         newest = format!("{}\n{newest}", hint.render(turn.language));
     }
     newest
+}
+
+/// Standing rules as the end of the system prompt; nothing if there are none.
+fn standing(rules: &str) -> String {
+    if rules.is_empty() {
+        return String::new();
+    }
+    format!(
+        "What the people here want, as long as it does not go against what stands above:\n{rules}"
+    )
 }

@@ -5,7 +5,12 @@
 
 use std::sync::Arc;
 
-use super::{Settings, model::Chain, prompt::Prompts, tool::registry::Registry};
+use super::{
+    Settings,
+    model::{Chain, embed::Embed},
+    prompt::Prompts,
+    tool::registry::Registry,
+};
 use crate::{
     outbound::compose::Composer, schedule::permits::ProviderPermits, security::guard::Guard,
 };
@@ -18,6 +23,8 @@ pub struct Rules {
     pub chain: Chain,
     /// The models that summarise.
     pub summaries: Chain,
+    /// The model that tells what a text means.
+    pub embed: Option<Arc<dyn Embed>>,
     /// The providers' limiters. One that stays over a reload is shared with the rules before.
     pub permits: Arc<ProviderPermits>,
     /// What of a turn's words reaches the model.

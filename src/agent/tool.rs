@@ -9,6 +9,7 @@ pub mod date;
 pub mod execute;
 pub mod fetch;
 pub mod files;
+pub mod memory;
 pub mod order;
 pub mod program;
 pub mod registry;
@@ -23,6 +24,7 @@ use serde_json::{Map, Value};
 use weirgate_sdk::{ConversationKey, Timestamp};
 
 use crate::{
+    agent::{memory::Site, rules::Rules},
     clock::Zone,
     permission::{Capability, Proof},
     security::fence::Origin,
@@ -92,6 +94,10 @@ pub struct Call<'a> {
     pub arguments: &'a Map<String, Value>,
     /// Where it was asked.
     pub conversation: &'a ConversationKey,
+    /// Where and for whom, in the numbers of the store.
+    pub site: Site,
+    /// What the configuration says.
+    pub rules: &'a Rules,
     /// The zone in which people speak of time.
     pub zone: &'a Zone,
     /// Now.

@@ -24,6 +24,7 @@ use super::{
     translate,
 };
 use crate::{
+    agent::memory::{Memories, config::Backend, volatile::Volatile},
     clock::Clock,
     command::{self, claim},
     config::{Config, Environment, Loaded},
@@ -39,7 +40,7 @@ use crate::{
     outbound::deliver::Adapters,
     security::redact::Redactor,
     store::{
-        Store,
+        MemoryStore, Store,
         config::{Database, Durability, Storage},
         postgres::{self, PostgresStore},
         sqlite::{self, SqliteStore},
@@ -100,7 +101,8 @@ pub(super) async fn build(mut startup: Startup) -> Result<App, StartError> {
         store: Arc::clone(&store),
         adapters: adapters::all(&accounts),
         rules: adapters::rules(&accounts),
-        models: lineup(&config, &models),
+        models: lineup(&config, &models)?,
+        memories: memories(&config, &store, clock).await?,
         redactor: redactor.clone(),
         clock,
         random: rand::random::<f64>,
@@ -287,6 +289,32 @@ pub async fn open_store(config: &Config) -> Result<Arc<dyn Store>, StartError> {
         }
         Database::Postgres(url) => PostgresStore::open(on_server(storage, url)).await?,
     })
+}
+
+/// What is remembered; `None` if nothing is.
+async fn memories(
+    config: &Config,
+    store: &Arc<dyn Store>,
+    clock: Clock,
+) -> Result<Option<Arc<Memories>>, StartError> {
+    if !config.memory.enable {
+        return Ok(None);
+    }
+    let store: Arc<dyn MemoryStore> = match config.memory.backend {
+        Backend::Store => Arc::clone(store) as Arc<dyn MemoryStore>,
+        Backend::Memory => Arc::new(Volatile::default()),
+        Backend::Sqlite => {
+            SqliteStore::open(sqlite::Options {
+                path: translate::memory_file(config),
+                durability: config.storage.durability,
+                retention: config.storage.retention,
+                readers: READERS,
+                now: wall_clock,
+            })
+            .await?
+        }
+    };
+    Ok(Some(Arc::new(Memories::new(store, clock))))
 }
 
 /// Opens the store of a configuration for a tool, if no gateway has it.

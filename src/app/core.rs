@@ -27,7 +27,7 @@ use super::{
     translate, tune, tune::Tuner,
 };
 use crate::{
-    agent::{Agent, Parts as AgentParts, model::Lineup, running::Running},
+    agent::{Agent, Parts as AgentParts, memory::Memories, model::Lineup, running::Running},
     clock::Clock,
     command::{Desk, claim::Claim, configure::Configure, desk::Connections},
     config::Config,
@@ -90,6 +90,8 @@ pub struct Parts {
     pub media: Option<Arc<MediaStore>>,
     /// Plug-ins.
     pub hooks: Hooks,
+    /// What is remembered; `None` if nothing is.
+    pub memories: Option<Arc<Memories>>,
 }
 
 /// A core that is built and does not run.
@@ -178,10 +180,11 @@ impl Core {
             configure,
             media,
             hooks,
+            memories,
         } = parts;
         let redactor = Arc::new(redactor);
         let answers = Arc::new(tune::answers(config)?);
-        let made = tune::made(config, &answers)?;
+        let made = tune::made(config, &answers, memories.as_ref())?;
         let traces = Arc::new(Traces::default());
         let directory = Arc::new(Directory::new(Arc::clone(&store)));
         let sent = Arc::new(SentMessages::default());
@@ -206,15 +209,15 @@ impl Core {
             accounts: rules_of_accounts,
             ambient: config.context.ambient.enable,
         };
-        let intake = Arc::new(Current::new(intake));
         let tuner = Tuner {
             rules,
-            intake,
+            intake: Arc::new(Current::new(intake)),
             dispatch,
             deliverer,
             redactor,
             answers,
             media,
+            memories,
         };
         let shared = Shared {
             store,
@@ -276,6 +279,9 @@ impl Core {
         let stop = self.signals.dispatch.clone();
         tasks.spawn(Arc::clone(&shared.tuner.dispatch).run(runner, stop));
         tasks.spawn(self.sweep.run(self.signals.sweep.clone()));
+        if let Some(scribe) = self.agent.scribe() {
+            tasks.spawn(scribe.run(self.signals.dispatch.clone()));
+        }
         let (performer, stop) = (shared.performer(), self.signals.dispatch.clone());
         tasks.spawn(performer.run(stop));
         accounts.take(held);
@@ -327,6 +333,7 @@ impl Shared {
             keying: self.keying,
             claim: Arc::clone(&self.claim),
             put_off: Arc::clone(&self.put_off),
+            memories: self.tuner.memories.clone(),
             database: self.database.clone(),
             configure: self.configure.clone(),
         };
@@ -336,6 +343,9 @@ impl Shared {
             deliverer: deliverer.clone(),
             desk,
             hooks: self.hooks.clone(),
+            scribe: self
+                .tuner
+                .scribe((&self.store, &self.traces), self.clock, random),
             random,
         })
     }

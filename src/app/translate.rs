@@ -155,6 +155,12 @@ pub(super) fn prompts(config: &Config) -> PathBuf {
     folder(config, config.context.prompt_folder.as_ref(), "prompt")
 }
 
+/// The file of a memory of its own, in a folder of its own.
+pub(super) fn memory_file(config: &Config) -> PathBuf {
+    let configured = config.memory.sqlite.clone();
+    configured.unwrap_or_else(|| folder(config, None, "memory").join("memory.db"))
+}
+
 /// What tools are made of.
 pub(super) fn ground(config: &Config) -> Ground {
     let patterns = &config.security.leakage_prevention.blocked_file_patterns;

@@ -11,10 +11,17 @@ use weirgate_sdk::{AccountName, Platform};
 use super::{StartError, translate};
 use crate::{
     agent::{
+        memory::{
+            Memories,
+            scribe::{Scribe, Waiting},
+        },
         model::{Chain, Lineup},
         prompt::Prompts,
         rules::Rules,
-        tool::registry::Registry,
+        tool::{
+            memory,
+            registry::{Registry, Unfit},
+        },
     },
     clock::Clock,
     config::Config,
@@ -49,6 +56,7 @@ pub struct Tuner {
     /// What is taken out of answers: more than out of a log.
     pub(super) answers: Arc<Redactor>,
     pub(super) media: Option<Arc<MediaStore>>,
+    pub(super) memories: Option<Arc<Memories>>,
 }
 
 /// What a new configuration makes of the core: built, and not in place yet.
@@ -98,8 +106,13 @@ fn taking_out(secrets: &[Secret], security: &Security) -> Result<Redactor, Start
 pub(super) type Made = (Composer, Guard, Registry);
 
 /// Makes it.
-pub(super) fn made(config: &Config, redactor: &Arc<Redactor>) -> Result<Made, StartError> {
-    Ok((composer(config, redactor)?, guard(config)?, tools(config)?))
+pub(super) fn made(
+    config: &Config,
+    redactor: &Arc<Redactor>,
+    memories: Option<&Arc<Memories>>,
+) -> Result<Made, StartError> {
+    let tools = tools(config, memories)?;
+    Ok((composer(config, redactor)?, guard(config)?, tools))
 }
 
 /// What composes replies.
@@ -114,9 +127,16 @@ fn guard(config: &Config) -> Result<Guard, StartError> {
 }
 
 /// What models may have done.
-fn tools(config: &Config) -> Result<Registry, StartError> {
-    let registry = Registry::of(&config.tools, translate::ground(config));
-    registry.map_err(|unfit| StartError::Config(format!("tools: {unfit}")))
+fn tools(config: &Config, memories: Option<&Arc<Memories>>) -> Result<Registry, StartError> {
+    let unfit = |unfit: Unfit| StartError::Config(format!("tools: {unfit}"));
+    let mut registry = Registry::of(&config.tools, translate::ground(config)).map_err(unfit)?;
+    let internal = &config.tools.internal;
+    let wanted = internal.enabled && !internal.disabled.iter().any(|name| name == memory::NAME);
+    if let Some(memories) = memories.filter(|_| wanted) {
+        let tool = memory::MemoryTool::new(Arc::clone(memories));
+        registry.add(Arc::new(tool)).map_err(unfit)?;
+    }
+    Ok(registry)
 }
 
 /// The rules of turns from now on.
@@ -135,6 +155,7 @@ pub(super) fn rules(
         guard,
         tools,
         settings: translate::settings(config),
+        embed: models.embed,
         summaries: Chain::new(summaries, translate::recovery(config)),
         chain: Chain::new(models.chat, translate::recovery(config)),
         permits,
@@ -167,7 +188,7 @@ pub(crate) fn default_rules(clock: Clock) -> Rules {
     let limiters = translate::limiters(&config);
     let permits = Arc::new(ProviderPermits::new(clock, limiters, Arc::default()));
     let redactor = Arc::<Redactor>::default();
-    let made = made(&config, &redactor).unwrap();
+    let made = made(&config, &redactor, None).unwrap();
     rules(&config, Lineup::default(), made, permits)
 }
 
@@ -193,13 +214,32 @@ impl Tuner {
         }
     }
 
+    /// What looks through conversations, if anything is remembered.
+    pub(super) fn scribe(
+        &self,
+        (store, traces): (&Arc<dyn Store>, &Arc<Traces>),
+        clock: Clock,
+        random: fn() -> f64,
+    ) -> Option<Arc<Scribe>> {
+        let memories = self.memories.as_ref()?;
+        Some(Arc::new(Scribe {
+            memories: Arc::clone(memories),
+            store: Arc::clone(store),
+            rules: Arc::clone(&self.rules),
+            traces: Arc::clone(traces),
+            clock,
+            random,
+            waiting: Waiting::default(),
+        }))
+    }
+
     /// Builds what a configuration needs.
     ///
     /// # Errors
     /// [`StartError::Config`] if a part cannot work with its settings; nothing has changed then.
     pub fn prepare(&self, config: &Config, models: Lineup) -> Result<Prepared, StartError> {
         Ok(Prepared {
-            made: made(config, &self.answers)?,
+            made: made(config, &self.answers, self.memories.as_ref())?,
             models,
         })
     }

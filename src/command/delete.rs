@@ -107,6 +107,9 @@ impl Ready {
                 .drop_all(conversation, Reason::ConversationDeleted)
                 .await;
             erase(desk, conversation, call.turn).await?;
+            if let Some(memories) = &desk.memories {
+                memories.forget_conversation(conversation).await?;
+            }
             let text = Consent::DeletedAll {
                 messages: ended.len(),
                 replies,

@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 use weirgate_sdk::{AccountName, Connection, Platform, Timestamp};
 
 use crate::{
-    agent::{rules::Rules, running::Running},
+    agent::{memory::Memories, rules::Rules, running::Running},
     clock::Clock,
     command::{Site, claim::Claim, configure::Configure},
     current::Current,
@@ -64,6 +64,8 @@ pub struct Desk {
     pub database: Option<PathBuf>,
     /// Told when something was put off.
     pub put_off: Arc<Notify>,
+    /// What is remembered; `None` if nothing is.
+    pub memories: Option<Arc<Memories>>,
     /// The running configuration, if it can be changed.
     pub configure: Option<Arc<dyn Configure>>,
 }

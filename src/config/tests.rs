@@ -165,10 +165,7 @@ permissions:
 
 #[test]
 fn keys_of_absent_parts_are_refused() {
-    for (text, path) in [
-        ("models: {embed: demo/demo}", "models.embed"),
-        ("http: {trusted_proxies: []}", "http.trusted_proxies"),
-    ] {
+    for (text, path) in [("http: {trusted_proxies: []}", "http.trusted_proxies")] {
         assert_eq!(paths(text, Severity::Error), [path], "{text}");
         assert!(
             complaints(text)[0].contains("not available in this version"),

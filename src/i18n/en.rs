@@ -160,6 +160,8 @@ fn about(about: About) -> &'static str {
         About::Log => "the turns here: model, tools, time, tokens",
         About::Search => "search the web",
         About::Persona => "who I am here (in groups for admins)",
+        About::Memory => "what I remember here, and of you",
+        About::Forget => "make me forget what I remember of you",
     }
 }
 
@@ -188,6 +190,8 @@ fn usage(about: About) -> &'static str {
         About::Claim => "CODE",
         About::Search => "words",
         About::Persona => "[name|default]",
+        About::Memory => "[find words|add text|rule name text|global text]",
+        About::Forget => "number|all",
         _ => "",
     }
 }

@@ -122,6 +122,8 @@ fn about(about: About) -> &'static str {
         About::Log => "这里的回合：模型、工具、用时、词元",
         About::Search => "搜索网页",
         About::Persona => "我在这里的人设（群里由管理员设置）",
+        About::Memory => "我在这里以及关于你记住了什么",
+        About::Forget => "让我忘记关于你的记忆",
     }
 }
 
@@ -150,6 +152,8 @@ fn usage(about: About) -> &'static str {
         About::Claim => "认领码",
         About::Search => "关键词",
         About::Persona => "[名称|default]",
+        About::Memory => "[find 关键词|add 内容|rule 名称 内容|global 内容]",
+        About::Forget => "编号|all",
         _ => "",
     }
 }

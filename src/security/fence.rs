@@ -24,6 +24,8 @@ pub enum Origin {
     WebPage,
     /// What a conversation came to, in the words of a model.
     Summary,
+    /// What is remembered from earlier conversations.
+    Memory,
     /// What was said, as it is handed to a model that is to work on it.
     Record,
 }
@@ -38,6 +40,7 @@ impl Origin {
             Self::ToolResult => "result of a tool",
             Self::WebPage => "web page",
             Self::Summary => "summary of what was said before",
+            Self::Memory => "notes from earlier conversations",
             Self::Record => "record of a conversation",
         }
     }

@@ -14,6 +14,7 @@ pub(super) mod import;
 mod lease;
 mod listing;
 mod media;
+mod memory;
 mod migrate;
 mod names;
 mod operate;

@@ -15,6 +15,7 @@ mod folder;
 mod ids;
 mod listing;
 mod media;
+mod memory;
 mod migrate;
 mod names;
 mod open;

@@ -126,6 +126,7 @@ impl Bed {
                 Box::new(Silence),
                 Box::new(Counter(Arc::clone(&counts))),
             ]),
+            memories: None,
         };
         let live = Core::new(&config, parts).unwrap().start().await.unwrap();
         stage.running().await;

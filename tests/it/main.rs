@@ -23,6 +23,7 @@ mod faults;
 mod gateway;
 mod hooks;
 mod inbound_rules;
+mod memory;
 mod observability;
 mod postgres;
 mod qq;

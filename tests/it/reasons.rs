@@ -15,7 +15,7 @@ use std::{
 use weirgate::reason::Reason;
 
 /// Each code with a file of tests that names it.
-const SEEN: [(&str, &str); 89] = [
+const SEEN: [(&str, &str); 91] = [
     ("duplicate", "tests/it/reasons/events.rs"),
     ("own_message", "tests/it/reasons/events.rs"),
     ("other_bot", "tests/it/simulation/changes.rs"),
@@ -60,6 +60,8 @@ const SEEN: [(&str, &str); 89] = [
     ("context_cut", "tests/it/turns/context.rs"),
     ("context_summarised", "tests/it/turns/compact.rs"),
     ("summary_failed", "tests/it/turns/compact.rs"),
+    ("remembered", "tests/it/memory/extraction.rs"),
+    ("memory_failed", "tests/it/memory/extraction.rs"),
     ("history_repaired", "tests/it/turns/compact.rs"),
     ("context_overflow", "tests/it/turns/compact.rs"),
     ("quarantined", "tests/it/reasons/turns.rs"),

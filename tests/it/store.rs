@@ -18,6 +18,7 @@ mod plans;
 mod postgres;
 mod put_off;
 mod recovery;
+mod remembered;
 mod retention;
 mod sqlite;
 mod why;

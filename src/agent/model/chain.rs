@@ -50,6 +50,16 @@ pub trait Listener: Send {
     fn reasoning(&mut self, delta: &str);
 }
 
+/// A listener for what nobody watches.
+#[derive(Debug, Clone, Copy)]
+pub struct Silent;
+
+impl Listener for Silent {
+    fn attempt(&mut self, _: u32, _: &str) {}
+    fn text(&mut self, _: &str) {}
+    fn reasoning(&mut self, _: &str) {}
+}
+
 /// What a complete answer is good for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {

@@ -69,6 +69,8 @@ pub struct Models {
     pub chat: Vec<ModelRef>,
     /// The models that summarise, likewise; empty for those that answer.
     pub compress: Vec<ModelRef>,
+    /// The one that tells what a text means; without it things are found by their words alone.
+    pub embed: Option<ModelRef>,
 }
 
 /// The section `error_recovery`.
@@ -199,6 +201,7 @@ impl Default for Models {
         Self {
             chat: vec![demo],
             compress: Vec::new(),
+            embed: None,
         }
     }
 }
@@ -233,11 +236,14 @@ pub fn read_models(top: &mut Fields<'_>) -> (BTreeMap<String, Provider>, Models)
         let hint = format!("write models: {{chat: [{id}/<name of the model>]}}");
         fields.missing("chat", Some(&hint));
     }
-    fields.refused("embed", "is not available in this version");
+    let embed = fields
+        .get("embed")
+        .and_then(|setting| read_embed(&setting, &providers));
     fields.finish();
     let models = Models {
         chat,
         compress: compress.unwrap_or_default(),
+        embed,
     };
     (providers, models)
 }
@@ -274,6 +280,17 @@ fn read_list(list: &Setting<'_>, providers: &BTreeMap<String, Provider>) -> Vec<
         .iter()
         .filter_map(|item| read_ref(item, providers))
         .collect()
+}
+
+/// A model that tells what texts mean.
+fn read_embed(setting: &Setting<'_>, providers: &BTreeMap<String, Provider>) -> Option<ModelRef> {
+    let model = read_ref(setting, providers)?;
+    let kind = providers.get(&model.provider).map(|provider| provider.kind);
+    if kind != Some(ProviderKind::OpenAi) {
+        setting.invalid("only providers of kind openai tell what texts mean", None);
+        return None;
+    }
+    Some(model)
 }
 
 fn read_ref(setting: &Setting<'_>, providers: &BTreeMap<String, Provider>) -> Option<ModelRef> {

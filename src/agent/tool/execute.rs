@@ -313,6 +313,8 @@ impl Agent {
                 proof: &ready.proof,
                 arguments: &ready.arguments,
                 conversation: &turn.conversation,
+                site: turn.site(input),
+                rules: &input.rules,
                 zone: &settings.zone,
                 now: self.clock.now(),
                 sending: sending.as_ref(),

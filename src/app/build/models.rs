@@ -4,12 +4,15 @@
 
 use std::sync::Arc;
 
+use weirgate_sdk::settings::Secret;
+
 use super::super::StartError;
 use crate::{
     agent::model::{
         Lineup, Model,
         config::{ModelRef, Provider, ProviderKind},
         demo::Demo,
+        embed::{Embed, Embedder},
         remote::{Format, Remote, RemoteOptions},
     },
     config::Config,
@@ -37,15 +40,40 @@ fn summarisers(config: &Config) -> &[ModelRef] {
 }
 
 /// Sorts the models by what they do.
-pub(in crate::app) fn lineup(config: &Config, models: &Models) -> Lineup {
+///
+/// # Errors
+/// [`StartError::Config`] if one cannot be asked with its settings.
+pub(in crate::app) fn lineup(config: &Config, models: &Models) -> Result<Lineup, StartError> {
     let find = |wanted: &ModelRef| {
         let found = models.iter().find(|((name, _), _)| name == wanted);
         found.map(|(_, model)| Arc::clone(model))
     };
-    Lineup {
+    Ok(Lineup {
         chat: config.models.chat.iter().filter_map(find).collect(),
         summaries: summarisers(config).iter().filter_map(find).collect(),
-    }
+        embed: embedder(config)?,
+    })
+}
+
+/// The model that tells what a text means.
+fn embedder(config: &Config) -> Result<Option<Arc<dyn Embed>>, StartError> {
+    let Some(ModelRef {
+        provider: id,
+        model,
+    }) = &config.models.embed
+    else {
+        return Ok(None);
+    };
+    let Some(provider) = config.providers.get(id) else {
+        let problem = format!("models.embed: no provider {id}");
+        return Err(StartError::Config(problem));
+    };
+    let key = provider.api_key.as_ref().map(Secret::expose);
+    let base_url = provider.base_url.as_deref().unwrap_or_default();
+    let times = (provider.connect_timeout, provider.timeout);
+    let embedder = Embedder::new(id, model, base_url, key, times);
+    let embedder = embedder.map_err(|error| StartError::Config(error.to_string()))?;
+    Ok(Some(Arc::new(embedder)))
 }
 
 /// Builds the models, each once. One of `before` that would be built from the same again is taken over with its

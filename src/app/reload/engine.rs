@@ -272,7 +272,7 @@ impl Engine {
         let models = build::models(&config, Some(&parts.models))?;
         let prepared = parts
             .tuner
-            .prepare(&config, build::lineup(&config, &models))?;
+            .prepare(&config, build::lineup(&config, &models)?)?;
         let accounts = adapters::build(&config, &parts.accounts, |platform, account| {
             build::setup(
                 &config,

@@ -173,6 +173,7 @@ pub fn ids(write: &Write) -> usize {
         | Write::Step { .. }
         | Write::Media(..)
         | Write::Compact(..)
+        | Write::Memory(..)
         | Write::Erase(..) => 0,
     }
 }
@@ -292,6 +293,7 @@ impl<'a, 'n> Planner<'a, 'n> {
             | Write::Media(..)
             | Write::Settle(..)
             | Write::Compact(..)
+            | Write::Memory(..)
             | Write::Erase(..) => None,
         }
     }

@@ -189,6 +189,7 @@ fn is_alone(write: &Write) -> bool {
             | Write::Media(..)
             | Write::Settle(..)
             | Write::Compact(..)
+            | Write::Memory(..)
             | Write::Erase(..)
     )
 }

@@ -8,8 +8,8 @@ use weirgate_sdk::{AccountName, Cursor, Platform};
 
 use super::{code, outcome::Outcome, writer::Writer};
 use crate::store::{
-    Accept, Accepted, Begin, Effect, End, Finish, MediaChange, NewReply, Receipt, ReceiptOutcome,
-    TurnState, Write,
+    Accept, Accepted, Begin, Effect, End, Finish, MediaChange, MemoryChange, NewReply, Receipt,
+    ReceiptOutcome, TurnState, Write,
 };
 
 /// How many ids an operation can use.
@@ -31,6 +31,7 @@ pub fn ids(write: &Write) -> usize {
         | Write::Step { .. }
         | Write::Media(..)
         | Write::Compact(..)
+        | Write::Memory(..)
         | Write::Erase(..) => 0,
     }
 }
@@ -56,6 +57,7 @@ pub fn weight(write: &Write) -> usize {
         Write::Ambient(ambient, _) => ambient.row.parts.len(),
         Write::Settle(settle, _) => replies(&settle.notices),
         Write::Compact(compact, _) => compact.summary.parts.len(),
+        Write::Memory(changes, _) => changes.iter().map(MemoryChange::size).sum(),
         Write::Begin(..)
         | Write::Intent { .. }
         | Write::Receipt(..)
@@ -87,6 +89,7 @@ pub fn is_single(write: &Write) -> bool {
         | Write::Performed(..)
         | Write::Settle(..)
         | Write::Compact(..)
+        | Write::Memory(..)
         | Write::Erase(..) => false,
         Write::Media(change, _) => matches!(**change, MediaChange::Keep(_)),
         Write::Begin(..)
@@ -156,6 +159,7 @@ impl Writer {
             Write::Settle(settle, _) => self.settle_pending(settle).map(Outcome::Settled),
             Write::Erase(erase, _) => self.erase(erase).map(Outcome::Next),
             Write::Compact(compact, _) => self.compact(compact).map(Outcome::Whether),
+            Write::Memory(changes, _) => self.change_memory(changes).map(Outcome::Ids),
         }
     }
 

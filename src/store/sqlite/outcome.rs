@@ -49,7 +49,10 @@ fn tell(write: Write, result: Result<Outcome, StoreError>) {
             Outcome::Attempt(attempt) => Some(attempt),
             _ => None,
         }),
-        Write::Finish(_, then) | Write::Performed(_, then) | Write::End { then, .. } => {
+        Write::Finish(_, then)
+        | Write::Performed(_, then)
+        | Write::Memory(_, then)
+        | Write::End { then, .. } => {
             call(then, result, |outcome| match outcome {
                 Outcome::Ids(ids) => Some(ids),
                 _ => None,

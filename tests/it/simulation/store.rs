@@ -16,9 +16,10 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use weirgate::store::{
     Accepted, AuditFilter, AuditPage, Due, FailedMessage, Fate, Held, History, HistoryScope,
-    MediaQuestion, MediaRow, NumberedRow, Page, PendingFilter, PendingReply, PendingStore, Place,
-    Receipt, ReplyFilter, Shown, ShownThread, Store, StoreError, StoredPending, StoredReply,
-    Waiting, WaitingFilter, Wanted, Write,
+    MediaQuestion, MediaRow, MemoryChange, MemoryQuestion, MemoryRow, MemoryStore, NumberedRow,
+    Page, PendingFilter, PendingReply, PendingStore, Place, Receipt, ReplyFilter, Shown,
+    ShownThread, Store, StoreError, StoredPending, StoredReply, Waiting, WaitingFilter, Wanted,
+    Write,
 };
 use weirgate_sdk::{AccountName, ConversationKey, Cursor, Platform, ThreadId, UserKey};
 
@@ -225,6 +226,29 @@ impl PendingStore for FaultyStore {
         limit: usize,
     ) -> Result<Vec<StoredPending>, StoreError> {
         self.inner.pendings(which, limit).await
+    }
+}
+
+#[async_trait]
+impl MemoryStore for FaultyStore {
+    async fn remembered(
+        &self,
+        question: MemoryQuestion,
+        limit: usize,
+    ) -> Result<Vec<MemoryRow>, StoreError> {
+        self.inner.remembered(question, limit).await
+    }
+
+    async fn change_memory(&self, changes: Vec<MemoryChange>) -> Result<Vec<i64>, StoreError> {
+        self.inner.change_memory(changes).await
+    }
+
+    async fn memory_places(
+        &self,
+        after: Option<Place>,
+        limit: usize,
+    ) -> Result<Vec<Place>, StoreError> {
+        self.inner.memory_places(after, limit).await
     }
 }
 

@@ -339,6 +339,7 @@ impl World {
             adapters,
             rules,
             models: models.into(),
+            memories: None,
             redactor: Redactor::new(Vec::<String>::new()).0,
             clock: Clock::starting_at(wall),
             random: || 0.5,
