@@ -5,6 +5,8 @@
 
 mod admit;
 pub mod answer;
+mod charge;
+pub mod choice;
 pub mod command;
 pub mod compact;
 mod conclude;

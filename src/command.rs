@@ -21,6 +21,7 @@ pub mod lang;
 pub mod leave;
 pub mod log;
 pub mod memory;
+pub mod model;
 pub mod moderate;
 pub mod output;
 pub mod pair;
@@ -201,7 +202,7 @@ pub trait Command: Send + Sync {
 }
 
 /// All commands, in the order of /help.
-static COMMANDS: [&dyn Command; 39] = [
+static COMMANDS: [&dyn Command; 40] = [
     &help::Help,
     &ping::Ping,
     &status::Status,
@@ -215,6 +216,7 @@ static COMMANDS: [&dyn Command; 39] = [
     &remind::RemindCommand,
     &output::Output,
     &lang::Lang,
+    &model::ModelCommand,
     &persona::Persona,
     &memory::Memory,
     &forget::Forget,

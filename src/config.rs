@@ -24,7 +24,7 @@ pub mod watch;
 
 use std::{collections::BTreeMap, path::PathBuf};
 
-use weirgate_sdk::settings::{Fields, Node, Problems, Secret, Setting};
+use weirgate_sdk::settings::{Fields, Kind, Node, Problem, Problems, Secret, Setting};
 
 pub use expand::{Environment, data_home};
 pub use load::{CONFIG_FILE, EXIT_CONFIG, LoadError, Loaded, load, load_again, load_whole};
@@ -203,6 +203,12 @@ impl Config {
             secrets: [read.secrets, read.storage.database.secrets()].concat(),
             ..read
         };
+        for role in read.models.roles.keys() {
+            if read.permissions.roles.get(role).is_none() {
+                let what = Kind::Invalid("there is no such role".to_owned());
+                problems.push(Problem::error(format!("models.roles.{role}"), None, what));
+            }
+        }
         for section in NOT_AVAILABLE {
             top.refused(
                 section,

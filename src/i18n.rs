@@ -157,6 +157,8 @@ pub enum About {
     Search,
     /// /persona
     Persona,
+    /// /model
+    Model,
     /// /memory
     Memory,
     /// /forget
@@ -182,6 +184,8 @@ pub struct StatusFacts {
     pub models: Vec<String>,
     /// Accounts and their connection, as `platform/account: state`.
     pub accounts: Vec<String>,
+    /// What was used today, if models have prices: by the asker, here, and by the account.
+    pub spent: Option<[String; 3]>,
 }
 
 /// One turn, for /log.
@@ -195,6 +199,8 @@ pub struct LoggedTurn {
     pub millis: u64,
     /// Tokens of requests and of answers.
     pub tokens: (u64, u64),
+    /// What it cost; empty without prices.
+    pub price: String,
     /// The tools that were called, and how often each.
     pub tools: Vec<(String, usize)>,
 }

@@ -12,7 +12,7 @@ use super::{
     context::TooLarge,
     ending::Ending,
     history::{Cost, Step},
-    model::{ChainError, Completion, Listener, Outcome, ToolCall},
+    model::{Chain, ChainError, Completion, Listener, Outcome, ToolCall},
     request::Question,
     tool::{execute::Goes, usage::Usage},
     turn::{Input, Turn},
@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     agent::running::RunningTurn,
-    command::output,
+    command::{model, output},
     i18n::{Language, Text},
     outbound::{
         activity::Activity,
@@ -31,7 +31,6 @@ use crate::{
     reason::Reason,
     security::redact::{Filter, Redactor},
     store::{Effect, ReplyFile, StoreError, TurnState},
-    telemetry::metrics,
     trace::turn_id,
 };
 
@@ -270,7 +269,7 @@ impl Agent {
         if question.long {
             self.compactor.begin(turn.scope, input.turn);
         }
-        let used = self.spend(input, work.cost.prompt.saturating_add(work.cost.completion));
+        let used = self.spend(input, &work.cost);
         let notes = std::mem::take(&mut heard.media.notes);
         let mut ending = self.conclude(input, asked, said.text, (heard, work), turn.language);
         ending.effects.extend(used);
@@ -352,6 +351,7 @@ impl Agent {
         collector: &mut Collector,
     ) -> Result<Asked, StoreError> {
         let calling = &input.rules.settings.tool_calling;
+        let chain = chain(input, turn);
         let note = |reason| self.traces.note(input.turn, reason, self.clock.now());
         // Only the first request of a turn holds the permit that the dispatcher took.
         let mut permit = input.permit.lock().take();
@@ -381,7 +381,7 @@ impl Agent {
             let _memory = self.show_pictures(&mut request.messages).await;
             let rules = &input.rules;
             let permit = permit.take();
-            let run = rules.chain.run(
+            let run = chain.run(
                 &request,
                 &*rules.permits,
                 permit.as_deref(),
@@ -392,8 +392,7 @@ impl Agent {
                 Ok(completion) => completion,
                 Err(error) => return Ok(Asked::Failed(error)),
             };
-            self.observe(input, &completion);
-            work.cost.add(&completion);
+            self.charge(input, &chain, (&request, &completion), &mut work.cost);
             match completion.outcome {
                 Outcome::Calls if callable => {
                     let text = collector.end_step(completion.attempts);
@@ -422,33 +421,13 @@ impl Agent {
             }
         }
     }
-
-    /// What is seen of a request in metrics and traces.
-    fn observe(&self, input: &Input, completion: &Completion) {
-        let note = |reason| self.traces.note(input.turn, reason, self.clock.now());
-        if let Some(usage) = &completion.usage {
-            let provider = completion.model.split('/').next().unwrap_or_default();
-            metrics::tokens(provider, usage.prompt, usage.completion);
-        }
-        if completion.attempts > 1 {
-            note(Reason::ModelRetried);
-        }
-        let first = input.rules.chain.models().first();
-        if first.is_some_and(|model| model.name() != completion.model) {
-            note(Reason::ModelFellBack);
-        }
-    }
 }
 
-impl Cost {
-    /// Counts a request.
-    fn add(&mut self, completion: &Completion) {
-        let usage = completion.usage.unwrap_or_default();
-        self.model.clone_from(&completion.model);
-        self.requests = self.requests.saturating_add(1);
-        self.prompt = self.prompt.saturating_add(usage.prompt);
-        self.completion = self.completion.saturating_add(usage.completion);
-    }
+/// The models of a turn: the one that the conversation chose, then those of the configuration.
+fn chain(input: &Input, turn: &Turn) -> Chain {
+    let chosen = turn.rules.settings.get(model::KEY).map(String::as_str);
+    let role = turn.actor.role_for_models();
+    input.rules.choices.chain(&input.rules.chain, role, chosen)
 }
 
 /// What a person is shown while tools run.

@@ -10,6 +10,7 @@ use lru::LruCache;
 use parking_lot::Mutex;
 
 use super::{
+    charge::counted,
     context::{
         estimate_tokens,
         middle::{self, Measured},
@@ -28,7 +29,6 @@ use crate::{
     reason::Reason,
     security::fence::{Origin, fenced},
     store::{self, Compact, History, HistoryScope, NumberedRow, Store, StoreError, Write, commit},
-    telemetry::metrics,
     trace::{Traces, turn_id},
 };
 
@@ -193,10 +193,11 @@ impl Compactor {
         let most = gone.iter().map(|(_, row)| row_cost(row)).sum();
         let summary = usable(&completion, most)?;
         let summary = rules.composer.redactor().clean(summary).text.into_owned();
-        if let Some(usage) = &completion.usage {
-            let provider = completion.model.split('/').next().unwrap_or_default();
-            metrics::tokens(provider, usage.prompt, usage.completion);
-        }
+        counted(
+            &rules.choices,
+            &completion,
+            completion.usage.unwrap_or_default(),
+        );
         let ([(first, _), ..], [.., (last, newest)]) = (gone, gone) else {
             return Ok(false);
         };

@@ -199,6 +199,8 @@ pub struct Lineup {
     pub chat: Vec<Arc<dyn Model>>,
     /// Those that summarise, likewise; empty for those that answer.
     pub summaries: Vec<Arc<dyn Model>>,
+    /// Those that may be chosen besides.
+    pub choices: Vec<Arc<dyn Model>>,
     /// The one that tells what a text means.
     pub embed: Option<Arc<dyn embed::Embed>>,
 }

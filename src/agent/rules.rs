@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::{
     Settings,
+    choice::Choices,
     model::{Chain, embed::Embed},
     prompt::Prompts,
     tool::registry::Registry,
@@ -21,6 +22,8 @@ pub struct Rules {
     pub settings: Settings,
     /// The models.
     pub chain: Chain,
+    /// What may be chosen instead, by whom, and what it costs.
+    pub choices: Choices,
     /// The models that summarise.
     pub summaries: Chain,
     /// The model that tells what a text means.

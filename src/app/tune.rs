@@ -146,6 +146,7 @@ pub(super) fn rules(
     (composer, guard, tools): Made,
     permits: Arc<ProviderPermits>,
 ) -> Rules {
+    let choices = translate::choices(config, &models);
     let summaries = if models.summaries.is_empty() {
         models.chat.clone()
     } else {
@@ -155,6 +156,7 @@ pub(super) fn rules(
         guard,
         tools,
         settings: translate::settings(config),
+        choices,
         embed: models.embed,
         summaries: Chain::new(summaries, translate::recovery(config)),
         chain: Chain::new(models.chat, translate::recovery(config)),

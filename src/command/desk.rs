@@ -10,7 +10,13 @@ use tokio::sync::Notify;
 use weirgate_sdk::{AccountName, Connection, Platform, Timestamp};
 
 use crate::{
-    agent::{memory::Memories, rules::Rules, running::Running},
+    agent::{
+        choice::amount,
+        limits::{Spent, Whose},
+        memory::Memories,
+        rules::Rules,
+        running::Running,
+    },
     clock::Clock,
     command::{Site, claim::Claim, configure::Configure},
     current::Current,
@@ -103,7 +109,30 @@ impl Desk {
             unsent: self.deliverer.unsent(),
             models: self.models(),
             accounts: accounts.iter().map(account_line).collect(),
+            spent: None,
         }
+    }
+
+    /// What was used today by a person, in a conversation and by an account, if models have prices.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn spent(&self, person: i64, site: Site) -> Result<Option<[String; 3]>, StoreError> {
+        let rules = self.rules.get();
+        if rules.choices.prices.is_empty() {
+            return Ok(None);
+        }
+        let mut all = [const { String::new() }; 3];
+        let of = Whose::of(person, site.conversation, site.account);
+        for (text, whose) in all.iter_mut().zip(of) {
+            let (place, key) = whose.place();
+            let rows = self.store.settings(place).await?;
+            let row = rows.iter().find(|(name, _)| *name == key);
+            let spent = Spent::read(row.map(|(_, value)| value.as_str()));
+            let (_, micros) = spent.today(self.now());
+            *text = amount(micros, &rules.choices.currency);
+        }
+        Ok(Some(all))
     }
 
     /// Messages of a person that wait in memory in the queue of a conversation.

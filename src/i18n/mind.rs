@@ -46,6 +46,22 @@ pub enum Mind {
     },
     /// A persona was chosen; `None` for the gateway's own.
     PersonaSet(Option<String>),
+    /// The model that answers here, and those that may be chosen.
+    Models {
+        /// The one that is asked first.
+        present: Option<String>,
+        /// All that the asker may use.
+        names: Vec<String>,
+    },
+    /// There is no such model for the asker.
+    NoModel {
+        /// What was written.
+        given: String,
+        /// All that he may use.
+        names: Vec<String>,
+    },
+    /// A model was chosen; `None` for those of the configuration.
+    ModelSet(Option<String>),
     /// The newest message alone is more than the model can take.
     DoesNotFit {
         /// Its size, in tokens, about.
@@ -104,6 +120,17 @@ impl Mind {
             ),
             Self::PersonaSet(Some(name)) => format!("From now on I am {name} here."),
             Self::PersonaSet(None) => "I am myself again.".into(),
+            Self::Models { present, names } => format!(
+                "Model: {}.{}",
+                present.as_deref().unwrap_or("none"),
+                choice(names, " Possible: ", ", ", ", default.")
+            ),
+            Self::NoModel { given, names } => format!(
+                "There is no model \"{given}\" for you.{}",
+                choice(names, " Possible: ", ", ", ", default.")
+            ),
+            Self::ModelSet(Some(name)) => format!("From now on {name} answers here."),
+            Self::ModelSet(None) => "The usual model answers here again.".into(),
             Self::Memory { entries, more } => memory_en(entries, *more),
             Self::MemoryOff => "Nothing is remembered here: memory is switched off.".into(),
             Self::Kept(id) => format!("Remembered as #{id}."),
@@ -138,6 +165,17 @@ impl Mind {
             ),
             Self::PersonaSet(Some(name)) => format!("从现在起，我在这里是“{name}”。"),
             Self::PersonaSet(None) => "我恢复默认人设了。".into(),
+            Self::Models { present, names } => format!(
+                "模型：{}。{}",
+                present.as_deref().unwrap_or("无"),
+                choice(names, "可选：", "、", "、default。")
+            ),
+            Self::NoModel { given, names } => format!(
+                "没有你可以使用的模型“{given}”。{}",
+                choice(names, "可选：", "、", "、default。")
+            ),
+            Self::ModelSet(Some(name)) => format!("从现在起，这里由 {name} 回答。"),
+            Self::ModelSet(None) => "这里恢复由默认模型回答。".into(),
             Self::Memory { entries, more } => memory_zh(entries, *more),
             Self::MemoryOff => "记忆功能已关闭，这里不保存任何内容。".into(),
             Self::Kept(id) => format!("已记住，编号 #{id}。"),

@@ -1,5 +1,6 @@
 //! Turns: what the model is asked, what is made of its answers, and how they reach people.
 
+mod choice;
 mod compact;
 mod context;
 mod failures;

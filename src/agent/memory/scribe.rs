@@ -17,12 +17,11 @@ use super::{
     extract::{entries, question, today},
 };
 use crate::{
-    agent::{model::Silent, rules::Rules},
+    agent::{charge::counted, model::Silent, rules::Rules},
     clock::{Clock, Tick, micros},
     current::Current,
     reason::Reason,
     store::{HistoryScope, NumberedRow, Store, StoreError},
-    telemetry::metrics,
     trace::{Traces, turn_id},
 };
 
@@ -197,10 +196,11 @@ impl Scribe {
             .summaries
             .run(&request, permits, None, &mut unseen, &self.random);
         let completion = run.await.map_err(|error| Failed(error.to_string()))?;
-        if let Some(usage) = &completion.usage {
-            let provider = completion.model.split('/').next().unwrap_or_default();
-            metrics::tokens(provider, usage.prompt, usage.completion);
-        }
+        counted(
+            &rules.choices,
+            &completion,
+            completion.usage.unwrap_or_default(),
+        );
         let entries = entries(&completion)
             .ok_or_else(|| Failed("what the model said is no list".to_owned()))?;
         let count = self.memories.keep_all(&rules, site, entries).await?;

@@ -175,6 +175,15 @@ impl Chain {
         Self { models, recovery }
     }
 
+    /// The same over other models.
+    #[must_use]
+    pub fn over(&self, models: Vec<Arc<dyn Model>>) -> Self {
+        Self {
+            models,
+            recovery: self.recovery,
+        }
+    }
+
     /// The models in order.
     #[must_use]
     pub fn models(&self) -> &[Arc<dyn Model>] {

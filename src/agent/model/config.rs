@@ -51,6 +51,17 @@ pub struct ModelOptions {
     pub context_tokens: Option<u32>,
     /// It sees pictures.
     pub images: bool,
+    /// What it costs.
+    pub price: Option<Price>,
+}
+
+/// What a million tokens cost, in `models.currency`.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Price {
+    /// Of requests.
+    pub input: f64,
+    /// Of answers.
+    pub output: f64,
 }
 
 /// A model: `<provider>/<model>`.
@@ -69,6 +80,12 @@ pub struct Models {
     pub chat: Vec<ModelRef>,
     /// The models that summarise, likewise; empty for those that answer.
     pub compress: Vec<ModelRef>,
+    /// Those that people may choose besides.
+    pub choices: Vec<ModelRef>,
+    /// What roles may use; the others may use all.
+    pub roles: BTreeMap<String, Vec<ModelRef>>,
+    /// In what prices are.
+    pub currency: String,
     /// The one that tells what a text means; without it things are found by their words alone.
     pub embed: Option<ModelRef>,
 }
@@ -186,6 +203,18 @@ impl ModelOptions {
             temperature: fields.optional_f64("temperature", 0.0..=10.0),
             context_tokens: fields.optional_u32("context_tokens", 256..=100_000_000),
             images: fields.bool("images", false),
+            price: fields.get("price").map(|price| Price::read(price.fields())),
+        };
+        fields.finish();
+        read
+    }
+}
+
+impl Price {
+    fn read(mut fields: Fields<'_>) -> Self {
+        let read = Self {
+            input: fields.f64("input", 0.0, 0.0..=1_000_000.0),
+            output: fields.f64("output", 0.0, 0.0..=1_000_000.0),
         };
         fields.finish();
         read
@@ -201,10 +230,16 @@ impl Default for Models {
         Self {
             chat: vec![demo],
             compress: Vec::new(),
+            choices: Vec::new(),
+            roles: BTreeMap::new(),
+            currency: CURRENCY.to_owned(),
             embed: None,
         }
     }
 }
+
+/// In what prices are, unless the operator says otherwise.
+const CURRENCY: &str = "USD";
 
 /// Reads `providers` and `models`, which only make sense together.
 #[must_use]
@@ -236,15 +271,33 @@ pub fn read_models(top: &mut Fields<'_>) -> (BTreeMap<String, Provider>, Models)
         let hint = format!("write models: {{chat: [{id}/<name of the model>]}}");
         fields.missing("chat", Some(&hint));
     }
+    let choices = fields.get("choices");
+    let choices = choices.map(|list| read_list(&list, &providers));
+    let choices = choices.unwrap_or_default();
+    let roles = fields.map("roles").into_iter().map(|(role, list)| {
+        let models = read_list(&list, &providers);
+        let known = |model: &ModelRef| chat.contains(model) || choices.contains(model);
+        if !models.iter().all(known) && !list.describes() {
+            list.invalid(
+                "a model is neither among chat nor among choices",
+                Some("name it under choices too"),
+            );
+        }
+        (role.to_owned(), models)
+    });
+    let roles: BTreeMap<String, Vec<ModelRef>> = roles.collect();
     let embed = fields
         .get("embed")
         .and_then(|setting| read_embed(&setting, &providers));
-    fields.finish();
     let models = Models {
         chat,
         compress: compress.unwrap_or_default(),
+        choices,
+        roles,
+        currency: fields.text("currency", CURRENCY),
         embed,
     };
+    fields.finish();
     (providers, models)
 }
 

@@ -51,6 +51,7 @@ pub(in crate::app) fn lineup(config: &Config, models: &Models) -> Result<Lineup,
     Ok(Lineup {
         chat: config.models.chat.iter().filter_map(find).collect(),
         summaries: summarisers(config).iter().filter_map(find).collect(),
+        choices: config.models.choices.iter().filter_map(find).collect(),
         embed: embedder(config)?,
     })
 }
@@ -83,7 +84,8 @@ pub(in crate::app) fn models(
     before: Option<&Models>,
 ) -> Result<Models, StartError> {
     let mut models = Models::new();
-    for wanted in config.models.chat.iter().chain(summarisers(config)) {
+    let wanted = config.models.chat.iter().chain(summarisers(config));
+    for wanted in wanted.chain(&config.models.choices) {
         if models.iter().any(|((built, _), _)| built == wanted) {
             continue;
         }
