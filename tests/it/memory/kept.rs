@@ -17,6 +17,7 @@ async fn a_crash_loses_nothing_and_deletion_leaves_nothing(on: Engine) {
     fake.ask(1, "/memory add My cat is called Pangur.").await;
     fake.ask(1, "/memory add 我对花生过敏").await;
     gateway.kill().await;
+    drop(fake);
     gateway.up().await;
     let fake = gateway.onebot().await;
     fake.ask(1, "how is the cat called?").await;
@@ -63,6 +64,7 @@ async fn a_file_of_its_own_keeps_it_and_the_process_alone_does_not() {
             rows(&gateway.database(), "SELECT count(*) FROM memory"),
             ["0"]
         );
+        drop(fake);
         gateway.up().await;
         let fake = gateway.onebot().await;
         assert_eq!(

@@ -103,6 +103,7 @@ async fn what_was_spent_today_is_told_by_person_conversation_and_in_all() {
     let counted = metric as f64 / 1e6;
     assert!((counted - all).abs() < 0.001, "{counted} {status}");
     gateway.kill().await;
+    drop(fake);
     gateway.up().await;
     let fake = gateway.onebot().await;
     assert_eq!(amounts(&fake.ask(2, "/status").await), [own, here, all]);

@@ -286,6 +286,7 @@ async fn a_history_that_was_damaged_is_mended_while_it_is_read() {
              UPDATE history SET parts = 'no JSON' WHERE id = (SELECT min(id) FROM history)"
         ),
     );
+    drop(fake);
     gateway.up().await;
     let fake = gateway.onebot().await;
     assert_eq!(fake.ask(1, "well?").await, "ok");
