@@ -5,7 +5,10 @@
 
 mod admit;
 pub mod answer;
+mod charge;
+pub mod choice;
 pub mod command;
+pub mod compact;
 mod conclude;
 pub mod config;
 pub mod context;
@@ -17,7 +20,9 @@ pub mod limits;
 mod manage;
 pub mod mcp;
 mod media;
+pub mod memory;
 pub mod model;
+pub mod prompt;
 pub mod recent;
 mod request;
 mod resumed;
@@ -27,6 +32,7 @@ pub mod suspects;
 pub mod terms;
 pub mod tool;
 pub mod turn;
+pub mod watched;
 mod window;
 
 use std::{
@@ -70,8 +76,10 @@ use crate::{
 
 use self::{
     admit::{Lately, take},
+    compact::Compactor,
     config::Context,
     ending::Ending,
+    memory::{config::Memory, scribe::Scribe},
     recent::Recent,
     rules::Rules,
     running::RunningTurn,
@@ -109,6 +117,8 @@ struct Progress {
 pub struct Settings {
     /// The context of model requests.
     pub context: Context,
+    /// What is kept of what was said.
+    pub memory: Memory,
     /// Who may do what.
     pub permissions: Permissions,
     /// How much.
@@ -127,6 +137,15 @@ pub struct Settings {
     pub zone: Zone,
 }
 
+impl Settings {
+    /// The newest messages that stay word for word.
+    #[must_use]
+    pub fn keep_recent(&self) -> usize {
+        let rounds = self.memory.context_window.recent_rounds;
+        self.context.keep_recent_messages.max(2 * rounds)
+    }
+}
+
 /// Runs turns.
 pub struct Agent {
     rules: Arc<Current<Rules>>,
@@ -142,7 +161,9 @@ pub struct Agent {
     /// the store, so that one that crashes the process is found.
     recovered_to: AtomicI64,
     suspects: Suspects,
-    recent: Recent,
+    recent: Arc<Recent>,
+    compactor: Arc<Compactor>,
+    scribe: Option<Arc<Scribe>>,
     /// How often people were answered on control commands.
     control_answers: Mutex<LruCache<i64, Gcra>>,
     lately: Lately,
@@ -167,6 +188,8 @@ pub struct Parts {
     pub media: Option<Arc<MediaStore>>,
     /// Plug-ins.
     pub hooks: Hooks,
+    /// Looks through conversations; `None` if nothing is remembered.
+    pub scribe: Option<Arc<Scribe>>,
     /// Numbers from 0 to 1.
     pub random: fn() -> f64,
 }
@@ -175,6 +198,16 @@ impl Agent {
     /// An agent.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
+        let recent = Arc::new(Recent::new(request::HISTORY_ROWS));
+        let compactor = Compactor {
+            store: Arc::clone(&parts.desk.store),
+            rules: Arc::clone(&parts.rules),
+            recent: Arc::clone(&recent),
+            traces: Arc::clone(&parts.desk.traces),
+            clock: parts.desk.clock,
+            random: parts.random,
+            state: Mutex::default(),
+        };
         Self {
             store: Arc::clone(&parts.desk.store),
             traces: Arc::clone(&parts.desk.traces),
@@ -187,11 +220,19 @@ impl Agent {
             random: parts.random,
             recovered_to: AtomicI64::new(0),
             suspects: Suspects::default(),
-            recent: Recent::new(request::HISTORY_ROWS),
+            recent,
+            compactor: Arc::new(compactor),
+            scribe: parts.scribe,
             control_answers: Mutex::new(LruCache::new(CONTROL_PEOPLE)),
             lately: Lately::default(),
             used: limits::Used::default(),
         }
+    }
+
+    /// What looks through conversations; `None` if nothing is remembered.
+    #[must_use]
+    pub fn scribe(&self) -> Option<Arc<Scribe>> {
+        self.scribe.clone()
     }
 
     /// Messages up to `id` were recovered after an unclean stop; the turns of `begun`, each with its

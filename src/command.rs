@@ -15,15 +15,19 @@ pub mod config;
 pub mod configure;
 pub mod delete;
 pub mod desk;
+pub mod forget;
 pub mod help;
 pub mod lang;
 pub mod leave;
 pub mod log;
 pub mod mcp;
+pub mod memory;
+pub mod model;
 pub mod moderate;
 pub mod output;
 pub mod pair;
 pub mod parse;
+pub mod persona;
 pub mod ping;
 pub mod policy;
 pub mod queue;
@@ -199,7 +203,7 @@ pub trait Command: Send + Sync {
 }
 
 /// All commands, in the order of /help.
-static COMMANDS: [&dyn Command; 37] = [
+static COMMANDS: [&dyn Command; 41] = [
     &help::Help,
     &ping::Ping,
     &status::Status,
@@ -213,6 +217,10 @@ static COMMANDS: [&dyn Command; 37] = [
     &remind::RemindCommand,
     &output::Output,
     &lang::Lang,
+    &model::ModelCommand,
+    &persona::Persona,
+    &memory::Memory,
+    &forget::Forget,
     &config::ConfigCommand,
     &whoami::WhoAmI,
     &moderate::KICK,

@@ -24,7 +24,7 @@ pub mod watch;
 
 use std::{collections::BTreeMap, path::PathBuf};
 
-use weirgate_sdk::settings::{Fields, Node, Problems, Secret, Setting};
+use weirgate_sdk::settings::{Fields, Kind, Node, Problem, Problems, Secret, Setting};
 
 pub use expand::{Environment, data_home};
 pub use load::{CONFIG_FILE, EXIT_CONFIG, LoadError, Loaded, load, load_again, load_whole};
@@ -35,6 +35,7 @@ use crate::{
     agent::{
         config::Context,
         limits::Limits,
+        memory::config::Memory,
         model::config::{ErrorRecovery, Models, Provider, read_models},
         tool::config::{ToolCalling, Tools},
     },
@@ -62,6 +63,8 @@ pub struct Config {
     pub flow_control: FlowControl,
     /// What the model is told of the conversation.
     pub context: Context,
+    /// What is kept of what was said.
+    pub memory: Memory,
     /// Which tools there are.
     pub tools: Tools,
     /// How turns use them.
@@ -123,6 +126,7 @@ impl Default for Config {
             input_buffer: InputBuffer::default(),
             flow_control: FlowControl::default(),
             context: Context::default(),
+            memory: Memory::default(),
             tools: Tools::default(),
             tool_calling: ToolCalling::default(),
             output,
@@ -147,7 +151,7 @@ impl Default for Config {
 
 /// Sections of the design that this version does not have. Naming them in a file is an error, so that
 /// nobody relies on what is not there.
-const NOT_AVAILABLE: [&str; 2] = ["agent_collaboration", "memory"];
+const NOT_AVAILABLE: [&str; 1] = ["agent_collaboration"];
 
 impl Config {
     /// Reads all sections of an expanded tree. `default_url` is [`Storage::DEFAULT_URL`] expanded.
@@ -170,7 +174,8 @@ impl Config {
         let read = Self {
             input_buffer: InputBuffer::read(top.section("input_buffer")),
             flow_control: FlowControl::read(top.section("flow_control")),
-            context: Context::read(top.section("context")),
+            context: Context::read(top.section("context"), &providers, &models),
+            memory: Memory::read(top.section("memory")),
             tools: Tools::read(top.section("tools")),
             tool_calling: ToolCalling::read(top.section("tool_calling")),
             output,
@@ -199,6 +204,12 @@ impl Config {
             secrets: [read.secrets, read.storage.database.secrets()].concat(),
             ..read
         };
+        for role in read.models.roles.keys() {
+            if read.permissions.roles.get(role).is_none() {
+                let what = Kind::Invalid("there is no such role".to_owned());
+                problems.push(Problem::error(format!("models.roles.{role}"), None, what));
+            }
+        }
         for section in NOT_AVAILABLE {
             top.refused(
                 section,

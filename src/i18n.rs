@@ -10,6 +10,7 @@ pub mod console;
 mod en;
 pub mod health;
 pub mod media;
+pub mod mind;
 pub mod moderation;
 pub mod oversight;
 pub mod remind;
@@ -157,6 +158,14 @@ pub enum About {
     Log,
     /// /search
     Search,
+    /// /persona
+    Persona,
+    /// /model
+    Model,
+    /// /memory
+    Memory,
+    /// /forget
+    Forget,
 }
 
 /// Facts for /status.
@@ -180,6 +189,8 @@ pub struct StatusFacts {
     pub accounts: Vec<String>,
     /// Servers of tools, as `mcp/name: state`.
     pub servers: Vec<String>,
+    /// What was used today, if models have prices: by the asker, here, and by the account.
+    pub spent: Option<[String; 3]>,
 }
 
 /// One turn, for /log.
@@ -193,6 +204,8 @@ pub struct LoggedTurn {
     pub millis: u64,
     /// Tokens of requests and of answers.
     pub tokens: (u64, u64),
+    /// What it cost; empty without prices.
+    pub price: String,
     /// The tools that were called, and how often each.
     pub tools: Vec<(String, usize)>,
 }

@@ -156,6 +156,18 @@ reasons! {
     ToolCallsBroken = "tool_calls_broken", Retry;
     /// Older history was left out, because the context is full.
     ContextCut = "context_cut", Change;
+    /// A model's summary took the place of older history.
+    ContextSummarised = "context_summarised", Change;
+    /// There was no summary; the history stays as it is.
+    SummaryFailed = "summary_failed", Retry;
+    /// A model found something in a conversation that is worth remembering.
+    Remembered = "remembered", Change;
+    /// A conversation was not looked through, or the memory did not answer.
+    MemoryFailed = "memory_failed", Failure;
+    /// Stored history that no model would have taken was left out or mended.
+    HistoryRepaired = "history_repaired", Change;
+    /// What must be said to the model is more than it takes.
+    ContextOverflow = "context_overflow", Refusal;
     /// Too many attempts crashed or failed on it; it is set aside for an operator.
     Quarantined = "quarantined", Failure;
     /// The sender's role does not include this.

@@ -5,12 +5,14 @@
 //! retried is the caller's business. `docs/decisions/` says why writes are values with a continuation.
 
 pub mod audit;
+mod compact;
 pub mod config;
 mod deferred;
 mod erase;
 pub mod failpoint;
 mod lease;
 mod media;
+pub mod memory;
 mod operate;
 mod pending;
 mod place;
@@ -27,10 +29,15 @@ use async_trait::async_trait;
 use weirgate_sdk::{AccountName, ConversationKey, Cursor, Platform, ThreadId, UserKey};
 
 pub use audit::{Audit, AuditFilter, AuditPage, AuditResult};
+pub use compact::{Compact, NumberedRow};
 pub use deferred::{Deferred, Due, Performed};
 pub use erase::{Erase, Forget};
 pub use lease::{Held, Taken, Wanted};
 pub use media::{MediaChange, MediaQuestion, MediaRow, SENT, kind_name};
+pub use memory::{
+    Embedding, MemoryChange, MemoryColumns, MemoryKind, MemoryQuestion, MemoryRow, MemorySource,
+    MemoryStore, MemoryTier,
+};
 pub use operate::{Action, FailedMessage, Operate, Operated, Page, ReplyFilter, StoredReply};
 pub use pending::{
     Answerer, Pending, PendingFilter, PendingKind, PendingState, PendingStore, Settle,
@@ -138,6 +145,10 @@ pub enum Write {
     Settle(Box<Settle>, Then<Option<Vec<i64>>>),
     /// The words of a conversation are taken out of a slice of the journal; tells where the next one begins.
     Erase(Erase, Then<Option<i64>>),
+    /// What is remembered changes; tells the numbers of the entries that were put, in order.
+    Memory(Vec<MemoryChange>, Then<Vec<i64>>),
+    /// Rows of a history give way to a summary of them; tells whether they were all still there.
+    Compact(Box<Compact>, Then<bool>),
 }
 
 impl std::fmt::Debug for Write {
@@ -165,6 +176,8 @@ impl Write {
             Self::Media(..) => "media",
             Self::Settle(..) => "settle",
             Self::Erase(..) => "erase",
+            Self::Compact(..) => "compact",
+            Self::Memory(..) => "memory",
         }
     }
 }
@@ -197,7 +210,7 @@ pub struct WaitingFilter {
 ///
 /// Reads see everything whose `then` has run. Every read is bounded in rows and in time.
 #[async_trait]
-pub trait Store: PendingStore + Send + Sync {
+pub trait Store: PendingStore + MemoryStore + Send + Sync {
     /// Hands in an operation. Waits only while the writer's bounded queue is full.
     async fn write(&self, write: Write);
 
@@ -294,6 +307,13 @@ pub trait Store: PendingStore + Send + Sync {
         limit: usize,
         ambient: (usize, Duration),
     ) -> Result<Vec<History>, StoreError>;
+
+    /// The newest rows of a scope since its last reset, ambient ones not among them, oldest first, each with its number.
+    async fn numbered_history(
+        &self,
+        scope: HistoryScope,
+        limit: usize,
+    ) -> Result<Vec<NumberedRow>, StoreError>;
 
     /// The steps that are kept of a turn, in order.
     async fn steps(&self, turn: i64) -> Result<Vec<String>, StoreError>;

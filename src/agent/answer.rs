@@ -9,10 +9,11 @@ use weirgate_sdk::{MessageId, PreviewStart};
 
 use super::{
     Agent,
+    context::TooLarge,
     ending::Ending,
     heard::Heard,
     history::{Cost, Step},
-    model::{ChainError, Completion, Listener, Outcome, ToolCall},
+    model::{Chain, ChainError, Completion, Listener, Outcome, ToolCall},
     request::Question,
     tool::{execute::Goes, in_use::in_use, usage::Usage},
     turn::{Input, Turn},
@@ -20,7 +21,7 @@ use super::{
 };
 use crate::{
     agent::running::RunningTurn,
-    command::output,
+    command::{model, output},
     i18n::{Language, Text},
     outbound::{
         activity::Activity,
@@ -32,7 +33,6 @@ use crate::{
     reason::Reason,
     security::redact::{Filter, Redactor},
     store::{Effect, ReplyFile, StoreError, TurnState},
-    telemetry::metrics,
     trace::turn_id,
 };
 
@@ -155,6 +155,8 @@ pub(super) enum Asked {
     TimedOut,
     /// It goes on when somebody has said yes.
     Waits(Box<Parked>),
+    /// What must be said to the model is more than it takes.
+    DoesNotFit(TooLarge),
 }
 
 /// How far the model's part of a turn has come.
@@ -244,7 +246,13 @@ impl Agent {
                 }
             }
         };
-        let question = self.question(input, turn, &heard).await?;
+        let question = tokio::select! {
+            biased;
+            // Nothing was asked yet; what is there of an answer is nothing.
+            () = running.stopped() => None,
+            question = self.question(input, turn, &heard) => Some(question?),
+        };
+        let question = question.unwrap_or_default();
         let strategy = self.strategy(input, turn).await?;
 
         let board = Board::default();
@@ -290,7 +298,10 @@ impl Agent {
         }
         self.note_replaced(input, said.secrets, said.words);
         // Also what a turn used that failed in the end.
-        let used = self.spend(input, work.cost.prompt.saturating_add(work.cost.completion));
+        if question.long {
+            self.compactor.begin(turn.scope, input.turn);
+        }
+        let used = self.spend(input, &work.cost);
         let notes = std::mem::take(&mut heard.media.notes);
         let waits = match &asked {
             Asked::Waits(parked) => Some(self.question_of(input, turn, parked.clone())),
@@ -298,6 +309,9 @@ impl Agent {
         };
         let mut ending = self.conclude(input, asked, said.text, (heard, work), turn.language);
         ending.effects.extend(used);
+        if let Some(scribe) = self.scribe.as_ref().filter(|_| !ending.history.is_empty()) {
+            scribe.talked(turn.scope, turn.site(input));
+        }
         let text = self.with_notes(input, ending.text, &notes, turn.language);
         let ending = Ending {
             text,
@@ -377,6 +391,7 @@ impl Agent {
         collector: &mut Collector,
     ) -> Result<Asked, StoreError> {
         let calling = &input.rules.settings.tool_calling;
+        let chain = chain(input, turn);
         let note = |reason| self.traces.note(input.turn, reason, self.clock.now());
         // Only the first request of a turn holds the permit that the dispatcher took.
         let mut permit = input.permit.lock().take();
@@ -401,12 +416,16 @@ impl Agent {
             }
             let callable = goes == Goes::On && calling.max_steps > 1;
             let asked = (&work.usage, callable, hint.as_deref());
-            let mut request = self.request(input, turn, question, &work.steps, asked);
+            let request = self.request(input, turn, question, &work.steps, asked);
+            let mut request = match request {
+                Ok(request) => request,
+                Err(too_large) => return Ok(Asked::DoesNotFit(too_large)),
+            };
             // Held until the model has answered.
             let _memory = self.show_pictures(&mut request.messages).await;
             let rules = &input.rules;
             let permit = permit.take();
-            let run = rules.chain.run(
+            let run = chain.run(
                 &request,
                 &*rules.permits,
                 permit.as_deref(),
@@ -417,8 +436,7 @@ impl Agent {
                 Ok(completion) => completion,
                 Err(error) => return Ok(Asked::Failed(error)),
             };
-            self.observe(input, &completion);
-            work.cost.add(&completion);
+            self.charge(input, &chain, (&request, &completion), &mut work.cost);
             match completion.outcome {
                 Outcome::Calls if callable => {
                     let text = collector.end_step(completion.attempts);
@@ -450,33 +468,13 @@ impl Agent {
             }
         }
     }
-
-    /// What is seen of a request in metrics and traces.
-    fn observe(&self, input: &Input, completion: &Completion) {
-        let note = |reason| self.traces.note(input.turn, reason, self.clock.now());
-        if let Some(usage) = &completion.usage {
-            let provider = completion.model.split('/').next().unwrap_or_default();
-            metrics::tokens(provider, usage.prompt, usage.completion);
-        }
-        if completion.attempts > 1 {
-            note(Reason::ModelRetried);
-        }
-        let first = input.rules.chain.models().first();
-        if first.is_some_and(|model| model.name() != completion.model) {
-            note(Reason::ModelFellBack);
-        }
-    }
 }
 
-impl Cost {
-    /// Counts a request.
-    fn add(&mut self, completion: &Completion) {
-        let usage = completion.usage.unwrap_or_default();
-        self.model.clone_from(&completion.model);
-        self.requests = self.requests.saturating_add(1);
-        self.prompt = self.prompt.saturating_add(usage.prompt);
-        self.completion = self.completion.saturating_add(usage.completion);
-    }
+/// The models of a turn: the one that the conversation chose, then those of the configuration.
+fn chain(input: &Input, turn: &Turn) -> Chain {
+    let chosen = turn.rules.settings.get(model::KEY).map(String::as_str);
+    let role = turn.actor.role_for_models();
+    input.rules.choices.chain(&input.rules.chain, role, chosen)
 }
 
 /// What a person is shown while tools run.

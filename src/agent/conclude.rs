@@ -6,6 +6,7 @@
 use super::{
     Agent,
     answer::{Asked, Work},
+    context::TooLarge,
     ending::{Ending, marked},
     heard::Heard,
     history::{Content, Part},
@@ -14,7 +15,7 @@ use super::{
     turn::Input,
 };
 use crate::{
-    i18n::{Language, Text},
+    i18n::{Language, Text, mind::Mind},
     reason::Reason,
     store::{History, ReplyFile, Role, TurnState},
     trace::turn_id,
@@ -54,6 +55,12 @@ impl Agent {
                 files: work.files(),
                 ..Ending::done(marked(text, &question(&parked, language)))
             },
+            Asked::DoesNotFit(TooLarge { size, most }) => {
+                let note = Reason::ContextOverflow;
+                self.traces.note(input.turn, note, self.clock.now());
+                let told = Mind::DoesNotFit { size, most };
+                Ending::failed(told.render(language), note)
+            }
             asked => self.broken_off(input, asked, text, language),
         };
         // What tools did is remembered whatever became of the answer.
@@ -68,7 +75,7 @@ impl Agent {
         let reference = turn_id(input.turn);
         let note = |reason| self.traces.note(input.turn, reason, self.clock.now());
         let (state, reason, text) = match asked {
-            Asked::Completed(_) | Asked::Waits(_) | Asked::Stopped => {
+            Asked::Completed(_) | Asked::Waits(_) | Asked::DoesNotFit(_) | Asked::Stopped => {
                 note(Reason::Stopped);
                 let mark = Text::StoppedMark.render(language);
                 (TurnState::Cancelled, Reason::Stopped, marked(text, &mark))

@@ -2,9 +2,11 @@
 //!
 //! Owns the section's keys, defaults and limits. It never reads a file.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use weirgate_sdk::settings::Fields;
+
+use super::model::config::{ModelRef, Models, Provider};
 
 /// Whose history a turn continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,10 +28,29 @@ pub struct Context {
     pub keep_recent_messages: usize,
     /// Whose history a turn continues.
     pub scope: Scope,
-    /// What the model is told first; empty for nothing.
-    pub system_prompt: String,
+    /// What the model is told first, in place of all layers of the prompt; empty for nothing, `None` for the layers.
+    pub system_prompt: Option<String>,
+    /// Where the files of the layers are; `None` for beside the database.
+    pub prompt_folder: Option<PathBuf>,
+    /// The part of the tokens from which on the middle of a history is summarised.
+    pub compress_threshold: f64,
+    /// Who summarises; `None` for `models.compress`, or else who answers.
+    pub compress_provider_id: Option<ModelRef>,
+    /// What he is told.
+    pub compress_instruction: String,
+    /// What is summarised first.
+    pub retention: Retention,
     /// Group messages that were not meant for the bot.
     pub ambient: Ambient,
+}
+
+/// The section `context.retention`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Retention {
+    /// What is younger stays word for word for as long as there is room.
+    pub recent: Duration,
+    /// What is older is summarised without need.
+    pub summarize_after: bool,
 }
 
 /// The section `context.ambient`.
@@ -49,10 +70,22 @@ impl Default for Context {
             max_context_tokens: 128_000,
             keep_recent_messages: 6,
             scope: Scope::Auto,
-            system_prompt: "You are a helpful assistant in a chat. Answer in the language of the \
-                            person who asks. Be brief and exact, and say so when you do not know."
-                .to_owned(),
+            system_prompt: None,
+            prompt_folder: None,
+            compress_threshold: 0.85,
+            compress_provider_id: None,
+            compress_instruction: INSTRUCTION.to_owned(),
+            retention: Retention::default(),
             ambient: Ambient::default(),
+        }
+    }
+}
+
+impl Default for Retention {
+    fn default() -> Self {
+        Self {
+            recent: Duration::from_secs(24 * 3_600),
+            summarize_after: true,
         }
     }
 }
@@ -68,10 +101,31 @@ impl Default for Ambient {
 }
 
 impl Context {
-    /// Reads the section. The keys of the compression that is not there yet draw a warning, so that a
-    /// file written for it still loads.
+    /// Most tokens of a request.
     #[must_use]
-    pub fn read(mut fields: Fields<'_>) -> Self {
+    pub fn budget(&self) -> usize {
+        usize::try_from(self.max_context_tokens).unwrap_or(usize::MAX)
+    }
+
+    /// Tokens from which on the middle of a history is summarised.
+    #[must_use]
+    pub fn threshold(&self) -> usize {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "both are in the limits of their keys"
+        )]
+        let threshold = (f64::from(self.max_context_tokens) * self.compress_threshold) as usize;
+        threshold
+    }
+
+    /// Reads the section.
+    #[must_use]
+    pub fn read(
+        mut fields: Fields<'_>,
+        providers: &BTreeMap<String, Provider>,
+        models: &Models,
+    ) -> Self {
         let default = Self::default();
         let scopes = [
             ("auto", Scope::Auto),
@@ -90,26 +144,78 @@ impl Context {
                 0..=10_000,
             ),
             scope: fields.choice("scope", default.scope, &scopes),
-            system_prompt: fields.text("system_prompt", &default.system_prompt),
+            system_prompt: unless_auto(fields.text("system_prompt", AUTO)),
+            prompt_folder: unless_auto(fields.text("prompt_folder", AUTO)).map(PathBuf::from),
+            compress_threshold: fields.f64(
+                "compress_threshold",
+                default.compress_threshold,
+                0.1..=1.0,
+            ),
+            compress_provider_id: summariser(&mut fields, providers, models),
+            compress_instruction: fields.text("compress_instruction", INSTRUCTION),
+            retention: Retention::read(fields.section("retention")),
             ambient: Ambient::read(fields.section("ambient")),
         };
-        const NOT_YET: &str = "has no effect yet: history is not summarised in this version";
-        for key in [
-            "compress_threshold",
-            "compress_provider_id",
-            "compress_instruction",
-        ] {
-            fields.absent(key, NOT_YET);
-        }
-        if let Some(retention) = fields.peek("retention") {
-            let mut retention = retention.fields();
-            retention.absent("recent_hours", NOT_YET);
-            retention.absent("summarize_after", NOT_YET);
-            retention.finish();
-        }
         fields.finish();
         read
     }
+}
+
+impl Retention {
+    fn read(mut fields: Fields<'_>) -> Self {
+        let default = Self::default();
+        #[expect(clippy::cast_precision_loss, reason = "a day has few seconds")]
+        let hours = default.recent.as_secs() as f64 / 3_600.0;
+        let read = Self {
+            recent: Duration::from_secs_f64(
+                3_600.0 * fields.f64("recent_hours", hours, 0.0..=87_600.0),
+            ),
+            summarize_after: fields.bool("summarize_after", default.summarize_after),
+        };
+        fields.finish();
+        read
+    }
+}
+
+/// The model of a provider's id, or of `<provider>/<model>`.
+fn summariser(
+    fields: &mut Fields<'_>,
+    providers: &BTreeMap<String, Provider>,
+    models: &Models,
+) -> Option<ModelRef> {
+    const KEY: &str = "compress_provider_id";
+    let id = fields.text(KEY, "");
+    let (provider, model) = id.split_once('/').unwrap_or((&id, ""));
+    if id.is_empty() {
+        return None;
+    }
+    if !providers.contains_key(provider) {
+        fields.invalid(KEY, "no such provider", Some("write it under providers"));
+        return None;
+    }
+    let named = (!model.is_empty()).then(|| ModelRef {
+        provider: provider.to_owned(),
+        model: model.to_owned(),
+    });
+    let found = named.or_else(|| models.of(provider, providers));
+    if found.is_none() {
+        let hint = format!("write {provider}/<name of the model>");
+        fields.invalid(KEY, "which of its models is meant is not said", Some(&hint));
+    }
+    found
+}
+
+/// What who summarises is told, unless the operator says otherwise.
+const INSTRUCTION: &str = "请简洁地总结对话要点，保留关键信息如：
+- 用户的主要需求或问题
+- 已确定的方案或结论
+- 未完成的任务
+";
+/// The word for what is decided here.
+const AUTO: &str = "auto";
+
+fn unless_auto(text: String) -> Option<String> {
+    (text != AUTO).then_some(text)
 }
 
 impl Ambient {

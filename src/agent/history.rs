@@ -99,6 +99,13 @@ pub struct Cost {
     pub completion: u64,
     /// Milliseconds from the beginning of the turn to its answer.
     pub millis: u64,
+    /// What that cost, in millionths of the currency; 0 without prices.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub price: u64,
+}
+
+fn is_nothing(number: &u64) -> bool {
+    *number == 0
 }
 
 /// The version that is written.

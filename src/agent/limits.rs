@@ -84,11 +84,13 @@ pub enum Wish {
     Command,
 }
 
-/// The tokens of one day.
+/// What was used on one day.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spent {
     day: i64,
     tokens: u64,
+    /// What they cost, in millionths of the currency.
+    micros: u64,
 }
 
 impl Spent {
@@ -96,10 +98,11 @@ impl Spent {
     #[must_use]
     pub fn read(stored: Option<&str>) -> Self {
         let read = |text: &str| {
-            let (day, tokens) = text.split_once(' ')?;
+            let mut parts = text.split(' ');
             Some(Self {
-                day: day.parse().ok()?,
-                tokens: tokens.parse().ok()?,
+                day: parts.next()?.parse().ok()?,
+                tokens: parts.next()?.parse().ok()?,
+                micros: parts.next().map_or(Some(0), |part| part.parse().ok())?,
             })
         };
         stored.and_then(read).unwrap_or_default()
@@ -108,21 +111,26 @@ impl Spent {
     /// As it is stored.
     #[must_use]
     pub fn encode(self) -> String {
-        format!("{} {}", self.day, self.tokens)
+        let cost = (self.micros > 0).then(|| format!(" {}", self.micros));
+        format!("{} {}{}", self.day, self.tokens, cost.unwrap_or_default())
     }
 
-    fn today(self, now: Timestamp) -> u64 {
+    /// Tokens of today, and what they cost.
+    #[must_use]
+    pub fn today(self, now: Timestamp) -> (u64, u64) {
         if self.day == now.div_euclid(DAY) {
-            self.tokens
+            (self.tokens, self.micros)
         } else {
-            0
+            (0, 0)
         }
     }
 
-    fn and(self, tokens: u64, now: Timestamp) -> Self {
+    fn and(self, (tokens, micros): (u64, u64), now: Timestamp) -> Self {
+        let today = self.today(now);
         Self {
             day: now.div_euclid(DAY),
-            tokens: self.today(now).saturating_add(tokens),
+            tokens: today.0.saturating_add(tokens),
+            micros: today.1.saturating_add(micros),
         }
     }
 }
@@ -183,17 +191,17 @@ impl Used {
     }
 
     /// Adds tokens; gives what is to be stored.
-    pub fn spend(&self, whose: Whose, tokens: u64, now: Timestamp) -> Spent {
+    pub fn spend(&self, whose: Whose, used: (u64, u64), now: Timestamp) -> Spent {
         let mut all = self.tokens.lock();
         let spent = all.get_or_insert_mut(whose, Spent::default);
-        *spent = spent.and(tokens, now);
+        *spent = spent.and(used, now);
         *spent
     }
 
     /// Whether somebody has tokens left today.
     #[must_use]
     pub fn has_left(spent: Spent, most: u64, now: Timestamp) -> bool {
-        most == 0 || spent.today(now) < most
+        most == 0 || spent.today(now).0 < most
     }
 
     /// Somebody is to be answered in a conversation with others; `since` is when he was heard.

@@ -13,13 +13,14 @@ pub mod calls;
 pub mod chain;
 pub mod config;
 pub mod demo;
+pub mod embed;
 pub mod fault;
 pub mod recovery;
 pub mod remote;
 pub mod sse;
 pub mod think;
 
-pub use chain::{Chain, ChainError, Completion, Failure, Listener, Outcome, Permits};
+pub use chain::{Chain, ChainError, Completion, Failure, Listener, Outcome, Permits, Silent};
 pub use fault::{ErrorClass, ModelError};
 pub use recovery::Recovery;
 
@@ -189,6 +190,29 @@ pub enum FinishReason {
     ToolCalls,
     /// A reason of the provider's own, at most 40 characters of it.
     Other(String),
+}
+
+/// The models of a configuration.
+#[derive(Clone, Default)]
+pub struct Lineup {
+    /// Those that answer, first choice first.
+    pub chat: Vec<Arc<dyn Model>>,
+    /// Those that summarise, likewise; empty for those that answer.
+    pub summaries: Vec<Arc<dyn Model>>,
+    /// Those that may be chosen besides.
+    pub choices: Vec<Arc<dyn Model>>,
+    /// The one that tells what a text means.
+    pub embed: Option<Arc<dyn embed::Embed>>,
+}
+
+impl From<Vec<Arc<dyn Model>>> for Lineup {
+    /// Models that do everything.
+    fn from(chat: Vec<Arc<dyn Model>>) -> Self {
+        Self {
+            chat,
+            ..Self::default()
+        }
+    }
 }
 
 /// A model of a provider.

@@ -7,10 +7,13 @@ use std::sync::Arc;
 
 use super::{
     Agent,
-    context::{self, Budget, Material, named},
+    compact::Compacted,
+    context::{self, Budget, Material, TooLarge, estimate_tokens, named, row_cost},
     heard::Heard,
     history::Step,
+    memory::recall::Recalled,
     model::{ChatRequest, Message, Offered, Picture, Role},
+    prompt,
     tool::{
         Spec,
         registry::{Offers, Wanted},
@@ -19,6 +22,7 @@ use super::{
     turn::{Input, Turn},
 };
 use crate::{
+    command::persona,
     i18n::Text,
     permission::{Capability, Scope, decide},
     reason::Reason,
@@ -33,13 +37,17 @@ pub(super) const HISTORY_ROWS: usize = 200;
 const TOOLS_SHARE: usize = 3;
 
 /// What stays the same in all requests of a turn.
+#[derive(Default)]
 pub(super) struct Question {
+    system: String,
     history: Arc<Vec<History>>,
     newest: String,
     /// The pictures that came with it.
     pictures: Vec<Picture>,
     /// What the person said, without what the gateway puts before it.
     said: String,
+    /// The history is to be shortened.
+    pub(super) long: bool,
 }
 
 impl Agent {
@@ -52,28 +60,66 @@ impl Agent {
     ) -> Result<Question, StoreError> {
         // Who may not read what was said here is not told of it by the model either.
         let may_read = turn.actor.role.capabilities().contains(Capability::READ);
-        let history = if may_read {
+        let mut history = if may_read {
             self.recent_history(input, turn).await?
         } else {
             Arc::default()
         };
-        let mut newest = named(&heard.name, heard.words.clone());
-        if heard.untrusted {
-            newest = format!("{}\n{newest}", Text::HintUntrusted.render(turn.language));
+        let recalled = if may_read {
+            self.recalled(input, turn, heard, history.is_empty()).await
+        } else {
+            Recalled::default()
+        };
+        let newest = newest(input, turn, heard, &recalled.notes);
+        let system = self.system(input, turn, heard, &recalled.rules);
+        let fixed = estimate_tokens(&newest) + estimate_tokens(&system);
+        let room = input.rules.settings.context.budget().saturating_sub(fixed);
+        if history.iter().map(row_cost).sum::<usize>() > room {
+            // Shortening it behind an earlier turn came too late, or failed.
+            let compacted = self.compactor.compact(turn.scope, input.turn, room).await;
+            if compacted == Compacted::Done {
+                history = self.recent_history(input, turn).await?;
+            }
         }
-        if let Some(dropped) = &input.dropped {
-            let hint = Text::HintDropped {
-                prefix: input.rules.settings.overflow_hint.clone(),
-                count: dropped.count,
-                span: dropped.last.saturating_sub(dropped.first) / 1_000_000,
-            };
-            newest = format!("{}\n{newest}", hint.render(turn.language));
-        }
+        let long = self.compactor.is_due(&input.rules, &history);
         Ok(Question {
+            system,
             history,
             newest,
+            long,
             pictures: heard.media.pictures.clone(),
             said: heard.words.clone(),
+        })
+    }
+
+    /// The system prompt: the same for the whole turn.
+    fn system(&self, input: &Input, turn: &Turn, heard: &Heard, rules: &str) -> String {
+        let usage = Usage::default();
+        let offers = self.offers(input, turn, &heard.words, (&usage, usize::MAX));
+        let terms = input.rules.terms(&turn.conversation);
+        let settings = &input.rules.settings.context;
+        input.rules.prompts.system(prompt::Wanted {
+            instead: settings.system_prompt.as_deref(),
+            persona: turn.rules.settings.get(persona::KEY).map(String::as_str),
+            site: &terms.persona,
+            rules: &standing(rules),
+            memory: self.desk.memories.is_some(),
+            tools: !offers.tools.is_empty(),
+        })
+    }
+
+    /// What is remembered of use for a turn. Without it the turn goes on.
+    async fn recalled(&self, input: &Input, turn: &Turn, heard: &Heard, fresh: bool) -> Recalled {
+        let Some(memories) = &self.desk.memories else {
+            return Recalled::default();
+        };
+        let site = turn.site(input);
+        let recalled = memories.recall(&input.rules, site, &heard.words, fresh);
+        recalled.await.unwrap_or_else(|error| {
+            tracing::warn!(turn = %turn_id(input.turn), %error, "the memory did not answer");
+            self.traces
+                .note(input.turn, Reason::MemoryFailed, self.clock.now());
+            Recalled::default()
         })
     }
 
@@ -85,34 +131,35 @@ impl Agent {
         question: &Question,
         steps: &[Step],
         (usage, callable, hint): (&Usage, bool, Option<&str>),
-    ) -> ChatRequest {
-        let settings = &input.rules.settings.context;
-        let tokens = usize::try_from(settings.max_context_tokens).unwrap_or(usize::MAX);
-        let offers = self.offers(input, turn, question, (usage, tokens / TOOLS_SHARE));
+    ) -> Result<ChatRequest, TooLarge> {
+        let settings = &input.rules.settings;
+        let tokens = settings.context.budget();
+        let offers = self.offers(input, turn, &question.said, (usage, tokens / TOOLS_SHARE));
         let budget = Budget {
             // What is declared is part of the request, and counts.
             tokens: tokens.saturating_sub(offers.tokens),
-            keep_recent: settings.keep_recent_messages,
+            keep_recent: settings.keep_recent(),
         };
-        let terms = input.rules.terms(&turn.conversation);
-        let system = terms.system_prompt(&settings.system_prompt);
         let built = context::build(
             Material {
-                system: &system,
+                system: &question.system,
                 history: &question.history,
                 newest: question.newest.clone(),
                 pictures: question.pictures.clone(),
                 steps,
             },
             budget,
-        );
-        if built.left_out > 0 || built.newest_cut || built.results_cut {
-            self.traces
-                .note(input.turn, Reason::ContextCut, self.clock.now());
+        )?;
+        let reasons = [
+            (built.left_out > 0 || built.results_cut, Reason::ContextCut),
+            (built.repaired > 0, Reason::HistoryRepaired),
+        ];
+        for (_, reason) in reasons.into_iter().filter(|(holds, _)| *holds) {
+            self.traces.note(input.turn, reason, self.clock.now());
         }
         let mut messages = built.messages;
         messages.extend(hint.map(|hint| Message::words(Role::User, hint.to_owned())));
-        ChatRequest {
+        Ok(ChatRequest {
             messages,
             // Each model of the chain has its own.
             max_output_tokens: None,
@@ -122,7 +169,7 @@ impl Agent {
                 callable,
             },
             turn: turn_id(input.turn),
-        }
+        })
     }
 
     /// The tools on offer: what the one who asks may use, within a number of tokens.
@@ -130,7 +177,7 @@ impl Agent {
         &self,
         input: &Input,
         turn: &Turn,
-        question: &Question,
+        said: &str,
         (usage, tokens): (&Usage, usize),
     ) -> Offers {
         let here = Scope::Conversation(input.conversation);
@@ -140,7 +187,7 @@ impl Agent {
             decide(&turn.actor, spec.needs(group), scope, now).is_ok()
         };
         let wanted = Wanted {
-            said: &question.said,
+            said,
             used: usage.names(),
             tokens,
         };
@@ -170,4 +217,34 @@ impl Agent {
         ticket.put(&rows);
         Ok(rows)
     }
+}
+
+/// The newest message of a request: the person's words, and before them what the gateway has to say of them.
+fn newest(input: &Input, turn: &Turn, heard: &Heard, notes: &str) -> String {
+    let mut newest = named(&heard.name, heard.words.clone());
+    if !notes.is_empty() {
+        newest = format!("{notes}\n{newest}");
+    }
+    if heard.untrusted {
+        newest = format!("{}\n{newest}", Text::HintUntrusted.render(turn.language));
+    }
+    if let Some(dropped) = &input.dropped {
+        let hint = Text::HintDropped {
+            prefix: input.rules.settings.overflow_hint.clone(),
+            count: dropped.count,
+            span: dropped.last.saturating_sub(dropped.first) / 1_000_000,
+        };
+        newest = format!("{}\n{newest}", hint.render(turn.language));
+    }
+    newest
+}
+
+/// Standing rules as the end of the system prompt; nothing if there are none.
+fn standing(rules: &str) -> String {
+    if rules.is_empty() {
+        return String::new();
+    }
+    format!(
+        "What the people here want, as long as it does not go against what stands above:\n{rules}"
+    )
 }

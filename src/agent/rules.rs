@@ -9,7 +9,9 @@ use weirgate_sdk::ConversationKey;
 
 use super::{
     Settings,
-    model::Chain,
+    choice::Choices,
+    model::{Chain, embed::Embed},
+    prompt::Prompts,
     terms::{AllTerms, Terms},
     tool::registry::Registry,
 };
@@ -23,12 +25,20 @@ pub struct Rules {
     pub settings: Settings,
     /// The models.
     pub chain: Chain,
+    /// What may be chosen instead, by whom, and what it costs.
+    pub choices: Choices,
+    /// The models that summarise.
+    pub summaries: Chain,
+    /// The model that tells what a text means.
+    pub embed: Option<Arc<dyn Embed>>,
     /// The providers' limiters. One that stays over a reload is shared with the rules before.
     pub permits: Arc<ProviderPermits>,
     /// What of a turn's words reaches the model.
     pub guard: Guard,
     /// What models may have done.
     pub tools: Registry,
+    /// What the model is told first.
+    pub prompts: Prompts,
     /// How answers become replies.
     pub composer: Composer,
     /// What each account gives its people.

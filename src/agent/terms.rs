@@ -39,32 +39,4 @@ impl Terms {
             default_role: fields.optional_text(Self::ROLE),
         }
     }
-
-    /// What the model is told first: the general words, and behind them those of the account, both as the operator
-    /// wrote them, so that it is the same in each turn.
-    #[must_use]
-    pub fn system_prompt(&self, general: &str) -> String {
-        match (general.is_empty(), self.persona.is_empty()) {
-            (_, true) => general.to_owned(),
-            (true, false) => self.persona.clone(),
-            (false, false) => format!("{general}\n\n{}", self.persona),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_words_of_an_account_stand_behind_the_general_ones() {
-        let of = |persona: &str| Terms {
-            persona: persona.to_owned(),
-            ..Terms::default()
-        };
-        assert_eq!(of("").system_prompt("Be brief."), "Be brief.");
-        assert_eq!(of("You sell tea.").system_prompt(""), "You sell tea.");
-        let both = of("You sell tea.").system_prompt("Be brief.");
-        assert_eq!(both, "Be brief.\n\nYou sell tea.");
-    }
 }

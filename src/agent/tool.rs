@@ -11,6 +11,7 @@ pub(in crate::agent) mod family;
 pub mod fetch;
 pub mod files;
 pub mod in_use;
+pub mod memory;
 pub mod order;
 pub(in crate::agent) mod park;
 pub mod program;
@@ -27,6 +28,7 @@ use serde_json::{Map, Value};
 use weirgate_sdk::{ConversationKey, Timestamp};
 
 use crate::{
+    agent::{memory::Site, rules::Rules},
     clock::Zone,
     pending::Elicited,
     permission::{Capability, Proof},
@@ -99,6 +101,10 @@ pub struct Call<'a> {
     pub consent: Option<&'a Elicited>,
     /// Where it was asked.
     pub conversation: &'a ConversationKey,
+    /// Where and for whom, in the numbers of the store.
+    pub site: Site,
+    /// What the configuration says.
+    pub rules: &'a Rules,
     /// The zone in which people speak of time.
     pub zone: &'a Zone,
     /// Now.

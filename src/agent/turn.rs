@@ -9,7 +9,7 @@ use weirgate_sdk::{ConversationKey, UserKey};
 
 use super::{Agent, rules::Rules};
 use crate::{
-    agent::config::Scope,
+    agent::{config::Scope, memory::Site},
     clock::Tick,
     command::lang,
     i18n::Language,
@@ -121,6 +121,17 @@ impl Turn {
             language: language.unwrap_or(Language::Zh),
             scope,
         }))
+    }
+
+    /// Where it is, for the memory.
+    #[must_use]
+    pub fn site(&self, input: &Input) -> Site {
+        Site {
+            conversation: input.conversation,
+            person: input.person,
+            group: self.body().group,
+            turn: input.turn,
+        }
     }
 
     /// The newest message.

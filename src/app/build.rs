@@ -2,12 +2,17 @@
 //!
 //! Owns how each part is made of the configuration, and the first time that all are. It runs nothing.
 
+mod models;
+
 use std::sync::Arc;
 
 use axum::Router;
 use sha2::{Digest, Sha256};
 use tokio::task::JoinSet;
 use weirgate_sdk::{AccountName, ChatModels, Setup, Stop, Stopper, settings::Secret};
+
+pub use models::chat_models_to_check;
+pub(super) use models::{Models, lineup, models};
 
 use super::{
     App, StartError, adapters,
@@ -19,12 +24,7 @@ use super::{
     translate,
 };
 use crate::{
-    agent::model::{
-        Model,
-        config::{ModelRef, Provider, ProviderKind},
-        demo::Demo,
-        remote::{Format, Remote, RemoteOptions},
-    },
+    agent::memory::{Memories, config::Backend, volatile::Volatile},
     clock::Clock,
     command::{self, claim},
     config::{Config, Environment, Loaded},
@@ -40,16 +40,13 @@ use crate::{
     outbound::deliver::Adapters,
     security::redact::Redactor,
     store::{
-        Store,
+        MemoryStore, Store,
         config::{Database, Durability, Storage},
         postgres::{self, PostgresStore},
         sqlite::{self, SqliteStore},
     },
     telemetry::{logging::Logging, metrics::Exporter, traces},
 };
-
-/// How fast the demo model writes, a word.
-const DEMO_PACE: std::time::Duration = std::time::Duration::from_millis(25);
 
 /// Letters of the code that makes its sender an owner: 50 random bits.
 const CLAIM: u32 = 10;
@@ -104,7 +101,8 @@ pub(super) async fn build(mut startup: Startup) -> Result<App, StartError> {
         store: Arc::clone(&store),
         adapters: adapters::all(&accounts),
         rules: adapters::rules(&accounts),
-        models: models.iter().map(|(_, model)| Arc::clone(model)).collect(),
+        models: lineup(&config, &models)?,
+        memories: memories(&config, &store, clock).await?,
         redactor: redactor.clone(),
         clock,
         random: rand::random::<f64>,
@@ -295,6 +293,32 @@ pub async fn open_store(config: &Config) -> Result<Arc<dyn Store>, StartError> {
     })
 }
 
+/// What is remembered; `None` if nothing is.
+async fn memories(
+    config: &Config,
+    store: &Arc<dyn Store>,
+    clock: Clock,
+) -> Result<Option<Arc<Memories>>, StartError> {
+    if !config.memory.enable {
+        return Ok(None);
+    }
+    let store: Arc<dyn MemoryStore> = match config.memory.backend {
+        Backend::Store => Arc::clone(store) as Arc<dyn MemoryStore>,
+        Backend::Memory => Arc::new(Volatile::default()),
+        Backend::Sqlite => {
+            SqliteStore::open(sqlite::Options {
+                path: translate::memory_file(config),
+                durability: config.storage.durability,
+                retention: config.storage.retention,
+                readers: READERS,
+                now: wall_clock,
+            })
+            .await?
+        }
+    };
+    Ok(Some(Arc::new(Memories::new(store, clock))))
+}
+
 /// Opens the store of a configuration for a tool, if no gateway has it.
 ///
 /// # Errors
@@ -417,75 +441,6 @@ fn origin(url: &str) -> Option<String> {
     };
     let host = host.strip_suffix(default).unwrap_or(&host);
     (!host.is_empty()).then(|| format!("{scheme}://{host}"))
-}
-
-/// The chat models, first choice first, built to be asked once.
-///
-/// # Errors
-/// [`StartError::Config`] if one cannot be asked with its settings.
-pub fn chat_models_to_check(config: &Config) -> Result<Vec<Arc<dyn Model>>, StartError> {
-    let models = models(config, None)?;
-    Ok(models.into_iter().map(|(_, model)| model).collect())
-}
-
-/// The chat models with what they were built from.
-pub(super) type Models = Vec<((ModelRef, Provider), Arc<dyn Model>)>;
-
-/// Builds the chat models. One of `before` that would be built from the same again is taken over with its
-/// connections.
-pub(super) fn models(config: &Config, before: Option<&Models>) -> Result<Models, StartError> {
-    let mut models = Models::new();
-    for wanted in &config.models.chat {
-        let Some(provider) = config.providers.get(&wanted.provider) else {
-            let problem = format!("models.chat: no provider {}", wanted.provider);
-            return Err(StartError::Config(problem));
-        };
-        let source = (wanted.clone(), provider.clone());
-        let kept = before.and_then(|before| before.iter().find(|(old, _)| *old == source));
-        let model: Arc<dyn Model> = match (kept, provider.kind) {
-            (Some((_, kept)), _) => Arc::clone(kept),
-            (None, ProviderKind::Demo) => Arc::new(Demo::new(DEMO_PACE)),
-            (None, ProviderKind::OpenAi) => remote(Format::ChatCompletions, provider, wanted)?,
-            (None, ProviderKind::Anthropic) => remote(Format::Messages, provider, wanted)?,
-        };
-        models.push((source, model));
-    }
-    Ok(models)
-}
-
-fn remote(
-    format: Format,
-    provider: &Provider,
-    wanted: &ModelRef,
-) -> Result<Arc<dyn Model>, StartError> {
-    let options = RemoteOptions {
-        format,
-        ..options(provider, &wanted.provider, &wanted.model)
-    };
-    let model = Remote::new(options).map_err(|error| StartError::Config(error.to_string()))?;
-    Ok(Arc::new(model))
-}
-
-fn options(provider: &Provider, id: &str, model: &str) -> RemoteOptions {
-    let key = provider.api_key.as_ref().map(|key| key.expose().to_owned());
-    let base_url = provider.base_url.as_deref().unwrap_or_default();
-    let options = provider.models.get(model);
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "a temperature needs no more precision"
-    )]
-    let temperature = options
-        .and_then(|options| options.temperature)
-        .map(|value| value as f32);
-    RemoteOptions {
-        connect_timeout: provider.connect_timeout,
-        idle_timeout: provider.timeout,
-        think_markers: provider.think_tags,
-        max_output_tokens: options.and_then(|options| options.max_output_tokens),
-        temperature,
-        pictures: options.is_some_and(|options| options.images),
-        ..RemoteOptions::new(id, model, base_url, key)
-    }
 }
 
 #[cfg(test)]

@@ -27,7 +27,9 @@ use super::{
     translate, tune, tune::Tuner,
 };
 use crate::{
-    agent::{Agent, Parts as AgentParts, mcp::Pool, model::Model, running::Running},
+    agent::{
+        Agent, Parts as AgentParts, mcp::Pool, memory::Memories, model::Lineup, running::Running,
+    },
     clock::Clock,
     command::{Desk, claim::Claim, configure::Configure, desk::Connections},
     config::Config,
@@ -76,8 +78,8 @@ pub struct Parts {
     pub adapters: Adapters,
     /// What the core has to know of each of these accounts.
     pub rules: HashMap<(Platform, AccountName), AccountRules>,
-    /// The chat models, first choice first.
-    pub models: Vec<Arc<dyn Model>>,
+    /// The models.
+    pub models: Lineup,
     /// What must not get out.
     pub redactor: Redactor,
     /// The clock.
@@ -90,6 +92,8 @@ pub struct Parts {
     pub media: Option<Arc<MediaStore>>,
     /// Plug-ins.
     pub hooks: Hooks,
+    /// What is remembered; `None` if nothing is.
+    pub memories: Option<Arc<Memories>>,
 }
 
 /// A core that is built and does not run.
@@ -178,11 +182,12 @@ impl Core {
             configure,
             media,
             hooks,
+            memories,
         } = parts;
         let redactor = Arc::new(redactor);
         let answers = Arc::new(tune::answers(config)?);
         let pool = Arc::<Pool>::default();
-        let made = tune::made(config, &answers, &pool)?;
+        let made = tune::made(config, &answers, &pool, memories.as_ref())?;
         let traces = Arc::new(Traces::default());
         let directory = Arc::new(Directory::new(Arc::clone(&store)));
         let sent = Arc::new(SentMessages::default());
@@ -208,16 +213,16 @@ impl Core {
             accounts: rules_of_accounts,
             ambient: config.context.ambient.enable,
         };
-        let intake = Arc::new(Current::new(intake));
         let tuner = Tuner {
             rules,
-            intake,
+            intake: Arc::new(Current::new(intake)),
             dispatch,
             deliverer,
             redactor,
             answers,
             media,
             pool,
+            memories,
         };
         let shared = Shared {
             store,
@@ -289,6 +294,9 @@ impl Core {
         let stop = self.signals.dispatch.clone();
         tasks.spawn(Arc::clone(&shared.tuner.dispatch).run(runner, stop));
         tasks.spawn(self.sweep.run(self.signals.sweep.clone()));
+        if let Some(scribe) = self.agent.scribe() {
+            tasks.spawn(scribe.run(self.signals.dispatch.clone()));
+        }
         let (performer, stop) = (shared.performer(), self.signals.dispatch.clone());
         tasks.spawn(performer.run(stop));
         accounts.take(held);
@@ -340,6 +348,7 @@ impl Shared {
             keying: self.keying,
             claim: Arc::clone(&self.claim),
             put_off: Arc::clone(&self.put_off),
+            memories: self.tuner.memories.clone(),
             database: self.database.clone(),
             media: self.tuner.media.clone(),
             configure: self.configure.clone(),
@@ -350,6 +359,9 @@ impl Shared {
             deliverer: deliverer.clone(),
             desk,
             hooks: self.hooks.clone(),
+            scribe: self
+                .tuner
+                .scribe((&self.store, &self.traces), self.clock, random),
             random,
         })
     }

@@ -2,12 +2,17 @@
 //!
 //! Owns no defaults and no limits: those stand in each section's `config.rs`. Pure.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
 use crate::{
     agent::{
         Settings,
-        model::{Recovery, config::Provider, recovery::Retries},
+        choice::Choices,
+        model::{
+            Lineup, Recovery,
+            config::{ModelRef, Provider},
+            recovery::Retries,
+        },
         tool::registry::Ground,
     },
     clock::Zone,
@@ -123,7 +128,7 @@ fn manual_burst(rate: f64) -> u32 {
 pub(super) fn settings(config: &Config) -> Settings {
     let mut context = config.context.clone();
     // One context serves all models of the list, so the smallest window counts.
-    for model in &config.models.chat {
+    for model in config.models.chat.iter().chain(&config.models.choices) {
         let provider = config.providers.get(&model.provider);
         let options = provider.and_then(|provider| provider.models.get(&model.model));
         if let Some(tokens) = options.and_then(|options| options.context_tokens) {
@@ -132,6 +137,7 @@ pub(super) fn settings(config: &Config) -> Settings {
     }
     Settings {
         context,
+        memory: config.memory.clone(),
         permissions: config.permissions.clone(),
         limits: config.limits,
         language: language(config),
@@ -143,19 +149,55 @@ pub(super) fn settings(config: &Config) -> Settings {
     }
 }
 
+/// A folder as configured, else of this name beside the database or its socket.
+fn folder(config: &Config, configured: Option<&PathBuf>, name: &str) -> PathBuf {
+    let beside = || socket_folder(config, &|name| std::env::var(name).ok()).unwrap_or_default();
+    configured.cloned().unwrap_or_else(|| beside().join(name))
+}
+
+/// The models that may be chosen: those that answer, and then the others.
+pub(super) fn choices(config: &Config, models: &Lineup) -> Choices {
+    let mut all = models.chat.clone();
+    for model in &models.choices {
+        if !all.iter().any(|known| known.name() == model.name()) {
+            all.push(Arc::clone(model));
+        }
+    }
+    let name = |model: &ModelRef| format!("{}/{}", model.provider, model.model);
+    let roles = config.models.roles.iter();
+    let prices = config.providers.iter().flat_map(|(id, provider)| {
+        let options = provider.models.iter();
+        options.filter_map(move |(model, options)| Some((format!("{id}/{model}"), options.price?)))
+    });
+    Choices {
+        all,
+        roles: roles
+            .map(|(role, list)| (role.clone(), list.iter().map(name).collect()))
+            .collect(),
+        prices: prices.collect(),
+        currency: config.models.currency.clone(),
+    }
+}
+
+/// Where the layers of the prompt are.
+pub(super) fn prompts(config: &Config) -> PathBuf {
+    folder(config, config.context.prompt_folder.as_ref(), "prompt")
+}
+
+/// The file of a memory of its own, in a folder of its own.
+pub(super) fn memory_file(config: &Config) -> PathBuf {
+    let configured = config.memory.sqlite.clone();
+    configured.unwrap_or_else(|| folder(config, None, "memory").join("memory.db"))
+}
+
 /// What tools are made of: folders as configured, else beside the database or its socket.
 #[must_use]
 pub fn ground(config: &Config) -> Ground {
-    let beside = socket_folder(config, &|name| std::env::var(name).ok()).unwrap_or_default();
-    let folder = |configured: &Option<PathBuf>, name: &str| {
-        let configured = configured.clone();
-        configured.unwrap_or_else(|| beside.join(name))
-    };
     let patterns = &config.security.leakage_prevention.blocked_file_patterns;
     Ground {
-        workspaces: folder(&config.tools.files.workspaces, "workspaces"),
-        programs: folder(&config.tools.folder, "tools"),
-        servers: beside.join("mcp"),
+        workspaces: folder(config, config.tools.files.workspaces.as_ref(), "workspaces"),
+        programs: folder(config, config.tools.folder.as_ref(), "tools"),
+        servers: folder(config, None, "mcp"),
         blocked: patterns.clone(),
     }
 }

@@ -12,10 +12,18 @@ use super::{StartError, translate};
 use crate::{
     agent::{
         mcp::Pool,
-        model::{Chain, Model},
+        memory::{
+            Memories,
+            scribe::{Scribe, Waiting},
+        },
+        model::{Chain, Lineup},
+        prompt::Prompts,
         rules::Rules,
         terms::AllTerms,
-        tool::registry::Registry,
+        tool::{
+            memory,
+            registry::{Registry, Unfit},
+        },
     },
     clock::Clock,
     config::Config,
@@ -52,12 +60,13 @@ pub struct Tuner {
     pub(super) media: Option<Arc<MediaStore>>,
     /// Servers of tools that run.
     pub(super) pool: Arc<Pool>,
+    pub(super) memories: Option<Arc<Memories>>,
 }
 
 /// What a new configuration makes of the core: built, and not in place yet.
 pub struct Prepared {
     made: Made,
-    models: Vec<Arc<dyn Model>>,
+    models: Lineup,
 }
 
 impl std::fmt::Debug for Prepared {
@@ -105,10 +114,11 @@ pub(super) fn made(
     config: &Config,
     redactor: &Arc<Redactor>,
     pool: &Pool,
+    memories: Option<&Arc<Memories>>,
 ) -> Result<Made, StartError> {
     let (composer, guard) = (composer(config, redactor)?, guard(config)?);
     // Last, because it starts servers.
-    Ok((composer, guard, tools(config, pool)?))
+    Ok((composer, guard, tools(config, pool, memories)?))
 }
 
 /// What composes replies.
@@ -123,26 +133,48 @@ fn guard(config: &Config) -> Result<Guard, StartError> {
 }
 
 /// What models may have done.
-fn tools(config: &Config, pool: &Pool) -> Result<Registry, StartError> {
-    let registry = Registry::of(&config.tools, translate::ground(config), pool);
-    registry.map_err(|unfit| StartError::Config(format!("tools: {unfit}")))
+fn tools(
+    config: &Config,
+    pool: &Pool,
+    memories: Option<&Arc<Memories>>,
+) -> Result<Registry, StartError> {
+    let unfit = |unfit: Unfit| StartError::Config(format!("tools: {unfit}"));
+    let ground = translate::ground(config);
+    let mut registry = Registry::of(&config.tools, ground, pool).map_err(unfit)?;
+    let internal = &config.tools.internal;
+    let wanted = internal.enabled && !internal.disabled.iter().any(|name| name == memory::NAME);
+    if let Some(memories) = memories.filter(|_| wanted) {
+        let tool = memory::MemoryTool::new(Arc::clone(memories));
+        registry.add(Arc::new(tool)).map_err(unfit)?;
+    }
+    Ok(registry)
 }
 
 /// The rules of turns from now on.
 pub(super) fn rules(
     config: &Config,
-    models: Vec<Arc<dyn Model>>,
+    models: Lineup,
     (composer, guard, tools): Made,
     permits: Arc<ProviderPermits>,
     accounts: &HashMap<(Platform, AccountName), AccountRules>,
 ) -> Rules {
+    let choices = translate::choices(config, &models);
+    let summaries = if models.summaries.is_empty() {
+        models.chat.clone()
+    } else {
+        models.summaries
+    };
     Rules {
         terms: terms(accounts),
         guard,
         tools,
         settings: translate::settings(config),
-        chain: Chain::new(models, translate::recovery(config)),
+        choices,
+        embed: models.embed,
+        summaries: Chain::new(summaries, translate::recovery(config)),
+        chain: Chain::new(models.chat, translate::recovery(config)),
         permits,
+        prompts: Prompts::of(translate::prompts(config)),
         composer,
     }
 }
@@ -179,8 +211,8 @@ pub(crate) fn default_rules(clock: Clock) -> Rules {
     let limiters = translate::limiters(&config);
     let permits = Arc::new(ProviderPermits::new(clock, limiters, Arc::default()));
     let redactor = Arc::<Redactor>::default();
-    let made = made(&config, &redactor, &Pool::default()).unwrap();
-    rules(&config, Vec::new(), made, permits, &HashMap::new())
+    let made = made(&config, &redactor, &Pool::default(), None).unwrap();
+    rules(&config, Lineup::default(), made, permits, &HashMap::new())
 }
 
 /// What decides when turns start.
@@ -205,17 +237,32 @@ impl Tuner {
         }
     }
 
+    /// What looks through conversations, if anything is remembered.
+    pub(super) fn scribe(
+        &self,
+        (store, traces): (&Arc<dyn Store>, &Arc<Traces>),
+        clock: Clock,
+        random: fn() -> f64,
+    ) -> Option<Arc<Scribe>> {
+        let memories = self.memories.as_ref()?;
+        Some(Arc::new(Scribe {
+            memories: Arc::clone(memories),
+            store: Arc::clone(store),
+            rules: Arc::clone(&self.rules),
+            traces: Arc::clone(traces),
+            clock,
+            random,
+            waiting: Waiting::default(),
+        }))
+    }
+
     /// Builds what a configuration needs.
     ///
     /// # Errors
     /// [`StartError::Config`] if a part cannot work with its settings; nothing has changed then.
-    pub fn prepare(
-        &self,
-        config: &Config,
-        models: Vec<Arc<dyn Model>>,
-    ) -> Result<Prepared, StartError> {
+    pub fn prepare(&self, config: &Config, models: Lineup) -> Result<Prepared, StartError> {
         Ok(Prepared {
-            made: made(config, &self.answers, &self.pool)?,
+            made: made(config, &self.answers, &self.pool, self.memories.as_ref())?,
             models,
         })
     }

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Call, Desk, Done, Site};
+use super::{Call, Desk, Done, Site, memory::site_of};
 use crate::{
     agent::tool,
     i18n::Text,
@@ -51,6 +51,8 @@ pub async fn tool(
         arguments,
         consent: None,
         conversation: call.conversation,
+        site: site_of(call),
+        rules: &rules,
         zone: &rules.settings.zone,
         now: desk.now(),
         sending: None,

@@ -150,6 +150,9 @@ pub async fn wipe(desk: &Desk, conversation: i64, before: i64) -> Result<Wiped, 
     if let Some(media) = &desk.media {
         media.remove_all(conversation).await?;
     }
+    if let Some(memories) = &desk.memories {
+        memories.forget_conversation(conversation).await?;
+    }
     Ok(Wiped { messages, replies })
 }
 

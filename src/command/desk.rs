@@ -10,9 +10,16 @@ use tokio::sync::Notify;
 use weirgate_sdk::{AccountName, Connection, Platform, Timestamp};
 
 use crate::{
-    agent::{mcp, rules::Rules, running::Running},
+    agent::{
+        choice::amount,
+        limits::{Spent, Whose},
+        mcp,
+        memory::Memories,
+        rules::Rules,
+        running::Running,
+    },
     clock::Clock,
-    command::{claim::Claim, configure::Configure},
+    command::{Site, claim::Claim, configure::Configure},
     current::Current,
     directory::Directory,
     i18n::{StatusFacts, servers::ServerLine},
@@ -67,6 +74,8 @@ pub struct Desk {
     pub media: Option<Arc<MediaStore>>,
     /// Told when something was put off.
     pub put_off: Arc<Notify>,
+    /// What is remembered; `None` if nothing is.
+    pub memories: Option<Arc<Memories>>,
     /// The running configuration, if it can be changed.
     pub configure: Option<Arc<dyn Configure>>,
 }
@@ -105,7 +114,30 @@ impl Desk {
             models: self.models(),
             accounts: accounts.iter().map(account_line).collect(),
             servers: self.servers().iter().map(ServerLine::brief).collect(),
+            spent: None,
         }
+    }
+
+    /// What was used today by a person, in a conversation and by an account, if models have prices.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn spent(&self, person: i64, site: Site) -> Result<Option<[String; 3]>, StoreError> {
+        let rules = self.rules.get();
+        if rules.choices.prices.is_empty() {
+            return Ok(None);
+        }
+        let mut all = [const { String::new() }; 3];
+        let of = Whose::of(person, site.conversation, site.account);
+        for (text, whose) in all.iter_mut().zip(of) {
+            let (place, key) = whose.place();
+            let rows = self.store.settings(place).await?;
+            let row = rows.iter().find(|(name, _)| *name == key);
+            let spent = Spent::read(row.map(|(_, value)| value.as_str()));
+            let (_, micros) = spent.today(self.now());
+            *text = amount(micros, &rules.choices.currency);
+        }
+        Ok(Some(all))
     }
 
     /// Messages of a person that wait in memory in the queue of a conversation.

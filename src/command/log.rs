@@ -8,7 +8,7 @@ use async_trait::async_trait;
 
 use super::{Call, Command, Desk, Done, Site, Spec, When};
 use crate::{
-    agent::history::Content,
+    agent::{choice::amount, history::Content},
     i18n::{About, LoggedTurn, Text},
     permission::{Capability, Level, Scope},
     store::{History, HistoryScope, StoreError},
@@ -49,7 +49,8 @@ impl Command for Log {
             person: if own { call.actor.person } else { 0 },
         };
         let rows = desk.store.history(scope, ROWS, (0, Duration::ZERO)).await?;
-        let mut turns = turns(&rows);
+        let currency = desk.rules.get().choices.currency.clone();
+        let mut turns = turns(&rows, &currency);
         let text = if turns.is_empty() {
             Text::LogNothing
         } else {
@@ -60,7 +61,7 @@ impl Command for Log {
 }
 
 /// The turns whose cost is known, oldest first.
-fn turns(rows: &[History]) -> Vec<LoggedTurn> {
+fn turns(rows: &[History], currency: &str) -> Vec<LoggedTurn> {
     let mut turns = Vec::new();
     let mut tools: Vec<(String, usize)> = Vec::new();
     let mut of = None;
@@ -83,6 +84,10 @@ fn turns(rows: &[History]) -> Vec<LoggedTurn> {
                 model: cost.model.clone(),
                 millis: cost.millis,
                 tokens: (cost.prompt, cost.completion),
+                price: match cost.price {
+                    0 => String::new(),
+                    price => amount(price, currency),
+                },
                 tools: std::mem::take(&mut tools),
             });
         }

@@ -32,7 +32,8 @@ impl Command for Status {
     }
 
     async fn run(&self, call: Call<'_>, desk: &Desk) -> Result<Done, StoreError> {
-        let facts = desk.status(call.site.account, call.site.conversation, call.actor.person);
+        let mut facts = desk.status(call.site.account, call.site.conversation, call.actor.person);
+        facts.spent = desk.spent(call.actor.person, call.site).await?;
         Ok(Done::say(&Text::Status(Box::new(facts)), call.language))
     }
 }

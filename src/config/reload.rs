@@ -10,10 +10,13 @@ use weirgate_sdk::settings::{Node, Place, Scalar, Secret, Value, join};
 use super::Config;
 
 /// Keys that are read at a start only: sections, or single keys. Everything else follows a reload.
-pub const NEEDS_RESTART: [&str; 5] = [
+pub const NEEDS_RESTART: [&str; 8] = [
     "storage",
     "http.listen",
     "observability.traces",
+    "memory.enable",
+    "memory.backend",
+    "memory.sqlite",
     // Which queue a message waits in decides what it may overtake, so it cannot change while some wait.
     "input_buffer.per_user_queue",
     "input_buffer.per_conversation_queue",
@@ -39,6 +42,9 @@ pub fn keep_fixed(mut new: Config, running: &Config) -> Config {
     new.observability
         .traces
         .clone_from(&running.observability.traces);
+    new.memory.enable = running.memory.enable;
+    new.memory.backend = running.memory.backend;
+    new.memory.sqlite.clone_from(&running.memory.sqlite);
     new.input_buffer.per_user_queue = running.input_buffer.per_user_queue;
     new.input_buffer.per_conversation_queue = running.input_buffer.per_conversation_queue;
     new.secrets.retain(|(key, _)| !needs_restart(key));

@@ -112,7 +112,7 @@ input_buffer: {}
             "t:11:22: output.segmented.random_interval: the shortest pause is longer than the longest \
          | write the shortest and the longest pause, such as \"0.5,2.0\"",
             "t:12:1: colour: unknown key | known here: output, providers, models, input_buffer, \
-         flow_control, context, tools, tool_calling, error_recovery, permissions, limits, security, media, storage, http, observability, language, \
+         flow_control, context, memory, tools, tool_calling, error_recovery, permissions, limits, security, media, storage, http, observability, language, \
          timezone, platforms",
             "t:13:1: input_buffer: the key stands here for the second time (first in line 1)",
         ]
@@ -121,16 +121,12 @@ input_buffer: {}
 
 #[test]
 fn sections_that_are_not_there_are_refused_by_name() {
-    let text = "agent_collaboration: {}\nmemory: {}\n";
+    let text = "agent_collaboration: {}\n";
     let told = complaints(text);
-    assert_eq!(told.len(), 2);
     let expected =
         "t:1:1: agent_collaboration: this section is not available in this version: remove it";
-    assert_eq!(told[0], expected);
-    assert_eq!(
-        paths(text, Severity::Error),
-        ["agent_collaboration", "memory"]
-    );
+    assert_eq!(told, [expected]);
+    assert_eq!(paths(text, Severity::Error), ["agent_collaboration"]);
 }
 
 #[test]
@@ -165,13 +161,6 @@ permissions:
         warned.contains(&"permissions.commands.member[2]".to_owned()),
         "{warned:?}"
     );
-}
-
-#[test]
-fn keys_of_absent_parts_are_refused() {
-    let text = "models: {embed: demo/demo}";
-    assert_eq!(paths(text, Severity::Error), ["models.embed"]);
-    assert!(complaints(text)[0].contains("not available in this version"));
 }
 
 #[test]

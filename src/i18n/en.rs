@@ -163,6 +163,10 @@ fn about(about: About) -> &'static str {
         About::Claim => "own this gateway, with the code that its start printed",
         About::Log => "the turns here: model, tools, time, tokens",
         About::Search => "search the web",
+        About::Persona => "who I am here (in groups for admins)",
+        About::Model => "which model answers here (in groups for admins)",
+        About::Memory => "what I remember here, and of you",
+        About::Forget => "make me forget what I remember of you",
     }
 }
 
@@ -191,6 +195,10 @@ fn usage(about: About) -> &'static str {
         About::Pair => "[CODE]",
         About::Claim => "CODE",
         About::Search => "words",
+        About::Persona => "[name|default]",
+        About::Model => "[name|default]",
+        About::Memory => "[find words|add text|rule name text|global text]",
+        About::Forget => "number|all",
         _ => "",
     }
 }
@@ -199,12 +207,14 @@ fn log(turns: &[LoggedTurn]) -> String {
     let line = |turn: &LoggedTurn| {
         let tools: Vec<String> = turn.tools.iter().map(counted).collect();
         format!(
-            "{} UTC, {}: {} s, {} tokens in, {} out{}{}",
+            "{} UTC, {}: {} s, {} tokens in, {} out{}{}{}{}",
             minute(turn.at),
             turn.model,
             tenths(turn.millis),
             turn.tokens.0,
             turn.tokens.1,
+            if turn.price.is_empty() { "" } else { ", " },
+            turn.price,
             if tools.is_empty() { "" } else { "; tools: " },
             tools.join(", ")
         )
@@ -219,8 +229,11 @@ fn status(facts: &StatusFacts) -> String {
         .chain(&facts.servers)
         .map(String::as_str)
         .collect();
+    let spent = facts.spent.as_ref().map(|[own, here, account]| {
+        format!("\nToday: {own} (you), {here} (here), {account} (all)")
+    });
     format!(
-        "Weirgate {}, up {}\nWaiting: {} (yours here: {})\nRunning: {}\nUnsent: {}\nModel: {}\n{}",
+        "Weirgate {}, up {}\nWaiting: {} (yours here: {})\nRunning: {}\nUnsent: {}\nModel: {}{}\n{}",
         facts.version,
         rough(facts.uptime, ["d", "h", "m", "s"]),
         facts.waiting,
@@ -228,6 +241,7 @@ fn status(facts: &StatusFacts) -> String {
         facts.running,
         facts.unsent,
         facts.models.join(", "),
+        spent.unwrap_or_default(),
         lines.join("\n")
     )
 }

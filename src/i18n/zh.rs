@@ -125,6 +125,10 @@ fn about(about: About) -> &'static str {
         About::Claim => "用启动时打印的认领码成为网关的拥有者",
         About::Log => "这里的回合：模型、工具、用时、词元",
         About::Search => "搜索网页",
+        About::Persona => "我在这里的人设（群里由管理员设置）",
+        About::Model => "这里由哪个模型回答（群里由管理员设置）",
+        About::Memory => "我在这里以及关于你记住了什么",
+        About::Forget => "让我忘记关于你的记忆",
     }
 }
 
@@ -153,6 +157,10 @@ fn usage(about: About) -> &'static str {
         About::Pair => "[配对码]",
         About::Claim => "认领码",
         About::Search => "关键词",
+        About::Persona => "[名称|default]",
+        About::Model => "[名称|default]",
+        About::Memory => "[find 关键词|add 内容|rule 名称 内容|global 内容]",
+        About::Forget => "编号|all",
         _ => "",
     }
 }
@@ -161,12 +169,14 @@ fn log(turns: &[LoggedTurn]) -> String {
     let line = |turn: &LoggedTurn| {
         let tools: Vec<String> = turn.tools.iter().map(counted).collect();
         format!(
-            "{} UTC，{}：{} 秒，输入 {} 词元，输出 {} 词元{}{}",
+            "{} UTC，{}：{} 秒，输入 {} 词元，输出 {} 词元{}{}{}{}",
             minute(turn.at),
             turn.model,
             tenths(turn.millis),
             turn.tokens.0,
             turn.tokens.1,
+            if turn.price.is_empty() { "" } else { "，" },
+            turn.price,
             if tools.is_empty() { "" } else { "；工具：" },
             tools.join("、")
         )
@@ -181,8 +191,11 @@ fn status(facts: &StatusFacts) -> String {
         .chain(&facts.servers)
         .map(String::as_str)
         .collect();
+    let spent = facts.spent.as_ref().map(|[own, here, account]| {
+        format!("\n今天：{own}（你），{here}（这里），{account}（全部）")
+    });
     format!(
-        "Weirgate {}，已运行 {}\n等待中：{}（你在这里的：{}）\n处理中：{}\n未发出：{}\n模型：{}\n{}",
+        "Weirgate {}，已运行 {}\n等待中：{}（你在这里的：{}）\n处理中：{}\n未发出：{}\n模型：{}{}\n{}",
         facts.version,
         rough(facts.uptime, ["天", "小时", "分", "秒"]),
         facts.waiting,
@@ -190,6 +203,7 @@ fn status(facts: &StatusFacts) -> String {
         facts.running,
         facts.unsent,
         facts.models.join("、"),
+        spent.unwrap_or_default(),
         lines.join("\n")
     )
 }

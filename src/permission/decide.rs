@@ -33,6 +33,12 @@ impl Actor {
             global_owner: true,
         }
     }
+
+    /// The role by which it is decided which models he may use; an owner of the gateway may use all.
+    #[must_use]
+    pub fn role_for_models(&self) -> Option<&str> {
+        (!self.global_owner).then(|| self.role.name())
+    }
 }
 
 /// Where an action has its effect.

@@ -22,6 +22,12 @@ pub enum Origin {
     ToolResult,
     /// What a page on the web says.
     WebPage,
+    /// What a conversation came to, in the words of a model.
+    Summary,
+    /// What is remembered from earlier conversations.
+    Memory,
+    /// What was said, as it is handed to a model that is to work on it.
+    Record,
 }
 
 impl Origin {
@@ -33,6 +39,9 @@ impl Origin {
             Self::File => "content of the file",
             Self::ToolResult => "result of a tool",
             Self::WebPage => "web page",
+            Self::Summary => "summary of what was said before",
+            Self::Memory => "notes from earlier conversations",
+            Self::Record => "record of a conversation",
         }
     }
 }

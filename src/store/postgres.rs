@@ -4,6 +4,7 @@
 //! are grouped and what happens when a connection breaks. It never runs SQL itself.
 
 mod audit;
+mod compact;
 mod connect;
 mod deferred;
 mod erase;
@@ -13,6 +14,7 @@ pub(super) mod import;
 mod lease;
 mod listing;
 mod media;
+mod memory;
 mod migrate;
 mod names;
 mod operate;
@@ -51,8 +53,8 @@ use self::{
 };
 use super::{
     AuditFilter, AuditPage, Due, FailedMessage, Fate, Held, History, HistoryScope, MediaQuestion,
-    MediaRow, Page, PendingReply, Place, ReplyFilter, Shown, ShownThread, Store, StoreError,
-    StoredReply, Waiting, WaitingFilter, Wanted, Write, sqlite::outcome::settle,
+    MediaRow, NumberedRow, Page, PendingReply, Place, ReplyFilter, Shown, ShownThread, Store,
+    StoreError, StoredReply, Waiting, WaitingFilter, Wanted, Write, sqlite::outcome::settle,
 };
 
 /// How long [`Store::healthy`] waits for its write.
@@ -337,6 +339,19 @@ impl Store for PostgresStore {
             .ask(async {
                 let mut reader = self.readers.get().await?;
                 question::history(&mut reader, scope, limit, ambient, since).await
+            })
+            .await
+    }
+
+    async fn numbered_history(
+        &self,
+        scope: HistoryScope,
+        limit: usize,
+    ) -> Result<Vec<NumberedRow>, StoreError> {
+        self.readers
+            .ask(async {
+                let mut reader = self.readers.get().await?;
+                question::numbered_history(&mut reader, scope, limit).await
             })
             .await
     }

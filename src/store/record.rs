@@ -298,6 +298,8 @@ pub enum Role {
     Assistant,
     /// A person who did not address the bot.
     Ambient,
+    /// Nobody: what was said before, in short.
+    Summary,
 }
 
 /// One history row.

@@ -6,8 +6,8 @@
 use weirgate_sdk::ConversationKey;
 
 use super::{
-    Answerer, Due, FailedMessage, Fate, History, Page, Pending, PendingReply, Shown, ShownThread,
-    StoredPending, StoredReply, Waiting,
+    Answerer, Due, FailedMessage, Fate, History, NumberedRow, Page, Pending, PendingReply, Shown,
+    ShownThread, StoredPending, StoredReply, Waiting,
     audit::{Head, StoredAudit},
     sqlite::code,
 };
@@ -173,6 +173,14 @@ pub fn history((role, turn, at, parts): HistoryRow) -> History {
         at,
         parts,
     }
+}
+
+/// Of history: number, role, turn, time, parts.
+pub type NumberedColumns = (i64, i64, i64, i64, String);
+
+/// A row of history with its number.
+pub fn numbered((id, role, turn, at, parts): NumberedColumns) -> NumberedRow {
+    (id, history((role, turn, at, parts)))
 }
 
 /// Where messages were sent: a reply has one line for each part that was.

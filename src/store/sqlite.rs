@@ -15,6 +15,7 @@ mod folder;
 mod ids;
 mod listing;
 mod media;
+mod memory;
 mod migrate;
 mod names;
 mod open;
@@ -51,8 +52,8 @@ use self::{
 };
 use super::{
     AuditFilter, AuditPage, Due, FailedMessage, Fate, Held, History, HistoryScope, LastStop,
-    MediaQuestion, MediaRow, Page, PendingReply, Place, ReplyFilter, Shown, ShownThread, Store,
-    StoreError, StoredReply, Taken, Waiting, WaitingFilter, Wanted, Write,
+    MediaQuestion, MediaRow, NumberedRow, Page, PendingReply, Place, ReplyFilter, Shown,
+    ShownThread, Store, StoreError, StoredReply, Taken, Waiting, WaitingFilter, Wanted, Write,
 };
 
 /// How long [`Store::healthy`] waits for its write.
@@ -336,6 +337,19 @@ impl Store for SqliteStore {
             .ask(async {
                 let mut reader = self.readers.get().await?;
                 question::history(&mut reader, scope, limit, ambient, since).await
+            })
+            .await
+    }
+
+    async fn numbered_history(
+        &self,
+        scope: HistoryScope,
+        limit: usize,
+    ) -> Result<Vec<NumberedRow>, StoreError> {
+        self.readers
+            .ask(async {
+                let mut reader = self.readers.get().await?;
+                question::numbered_history(&mut reader, scope, limit).await
             })
             .await
     }

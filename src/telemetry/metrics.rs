@@ -14,7 +14,7 @@ pub use names::{Kind, LABELS, Metric, Spec};
 use parking_lot::RwLock;
 pub use queues::Queue;
 pub use record::{
-    SendTimer, accepted, adapter_state, event, first_token, journal_commit, journal_failed,
+    SendTimer, accepted, adapter_state, cost, event, first_token, journal_commit, journal_failed,
     lease_taken, leases_held, media_bytes, media_file, model_request, queue_bytes, queue_depth,
     rate_interval, redacted, resent, send_timer, sent, tokens, tool_call, turn_ended, turn_seconds,
     turns_in_flight,

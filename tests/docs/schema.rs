@@ -87,7 +87,7 @@ fn what_is_wrong_is_wrong_for_both() {
     let validator = Validator::new();
     for text in [
         "nonsense: 1\n",
-        "memory: {}\n",
+        "memory: {capacity: 1}\n",
         "input_buffer: {max_queue_sise: 3}\n",
         "input_buffer: [1]\n",
         "flow_control: {turn_timeout: soon}\n",

@@ -114,7 +114,7 @@ impl Bed {
             store,
             adapters: HashMap::from([(account.clone(), adapter)]),
             rules: HashMap::from([(account, rules)]),
-            models: vec![parrot.clone()],
+            models: vec![parrot.clone() as Arc<dyn Model>].into(),
             redactor: Redactor::new(Vec::<String>::new()).0,
             clock: Clock::starting_at(1_000),
             random: || 0.5,
@@ -127,6 +127,7 @@ impl Bed {
                 Box::new(Silence),
                 Box::new(Counter(Arc::clone(&counts))),
             ]),
+            memories: None,
         };
         let live = Core::new(&config, parts).unwrap().start().await.unwrap();
         stage.running().await;

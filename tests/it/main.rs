@@ -24,6 +24,7 @@ mod gateway;
 mod hooks;
 mod inbound_rules;
 mod mcp;
+mod memory;
 mod observability;
 mod postgres;
 mod qq;

@@ -15,7 +15,7 @@ use std::{
 use weirgate::reason::Reason;
 
 /// Each code with a file of tests that names it.
-const SEEN: [(&str, &str); 86] = [
+const SEEN: [(&str, &str); 93] = [
     ("duplicate", "tests/it/reasons/events.rs"),
     ("own_message", "tests/it/reasons/events.rs"),
     ("other_bot", "tests/it/simulation/changes.rs"),
@@ -59,6 +59,12 @@ const SEEN: [(&str, &str); 86] = [
     ("tool_asked", "tests/it/turns/approval.rs"),
     ("tool_calls_broken", "tests/it/turns/tools.rs"),
     ("context_cut", "tests/it/turns/context.rs"),
+    ("context_summarised", "tests/it/turns/compact.rs"),
+    ("summary_failed", "tests/it/turns/compact.rs"),
+    ("remembered", "tests/it/memory/extraction.rs"),
+    ("memory_failed", "tests/it/memory/extraction.rs"),
+    ("history_repaired", "tests/it/turns/compact.rs"),
+    ("context_overflow", "tests/it/turns/compact.rs"),
     ("quarantined", "tests/it/reasons/turns.rs"),
     ("permission_denied", "tests/it/commands/why.rs"),
     ("blocked", "tests/it/commands/rights.rs"),

@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails where its setup fails")]
 
 mod audit;
+mod compact;
 mod encrypted;
 mod journal;
 mod leases;
@@ -17,6 +18,7 @@ mod plans;
 mod postgres;
 mod put_off;
 mod recovery;
+mod remembered;
 mod retention;
 mod sqlite;
 mod why;

@@ -1,9 +1,12 @@
 //! Turns: what the model is asked, what is made of its answers, and how they reach people.
 
 mod approval;
+mod choice;
+mod compact;
 mod context;
 mod failures;
 mod page;
+mod prompt;
 mod streams;
 mod tools;
 

@@ -8,6 +8,7 @@ use super::{
     super::{
         Agent,
         ending::Ending,
+        history::Cost,
         limits::{Heard, Spent, Used, Whose, Wish},
         turn::{Input, Turn},
     },
@@ -85,14 +86,18 @@ impl Agent {
         Ok(Spent::read(row.map(|(_, value)| value.as_str())))
     }
 
-    /// What a turn used, to be stored with its end: of those who have a limit.
-    pub(in crate::agent) fn spend(&self, input: &Input, tokens: u64) -> Vec<Effect> {
+    /// What a turn used, to be stored with its end: of those who have a limit, or of all if it cost something.
+    pub(in crate::agent) fn spend(&self, input: &Input, cost: &Cost) -> Vec<Effect> {
+        let tokens = cost.prompt.saturating_add(cost.completion);
         let limits = self.rules.get().settings.limits;
         let now = self.clock.now();
         let of = Whose::of(input.person, input.conversation, input.account);
-        let limited = |whose: &Whose| tokens > 0 && whose.quota(&limits).tokens_per_day > 0;
+        // Where nothing is limited and nothing costs anything, nobody would look at it.
+        let counted = |whose: &Whose| {
+            tokens > 0 && (cost.price > 0 || whose.quota(&limits).tokens_per_day > 0)
+        };
         let store = |whose: Whose| {
-            let spent = self.used.spend(whose, tokens, now);
+            let spent = self.used.spend(whose, (tokens, cost.price), now);
             let (of, key): (Place, String) = whose.place();
             Effect::Set {
                 of,
@@ -100,6 +105,6 @@ impl Agent {
                 value: Some(spent.encode()),
             }
         };
-        of.into_iter().filter(limited).map(store).collect()
+        of.into_iter().filter(counted).map(store).collect()
     }
 }

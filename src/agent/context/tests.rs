@@ -19,6 +19,15 @@ fn row(role: store::Role, text: &str) -> History {
 }
 
 fn built(history: &[History], newest: &str, tokens: usize, keep_recent: usize) -> Built {
+    tried(history, newest, tokens, keep_recent).unwrap()
+}
+
+fn tried(
+    history: &[History],
+    newest: &str,
+    tokens: usize,
+    keep_recent: usize,
+) -> Result<Built, TooLarge> {
     let material = Material {
         system: "be kind",
         history,
@@ -48,7 +57,10 @@ fn everything_stays_within_the_budget() {
         .map(|message| &*message.text)
         .collect();
     assert_eq!(texts, ["be kind", "Ann: q", "a", "next"]);
-    assert_eq!((built.left_out, built.newest_cut), (0, false));
+    assert_eq!(
+        (built.left_out, built.results_cut, built.repaired),
+        (0, false, 0)
+    );
 }
 
 #[test]
@@ -118,7 +130,7 @@ fn results_of_this_turn_are_shortened_before_the_turn_goes_over_its_budget() {
         tokens: 700,
         keep_recent: 5,
     };
-    let built = build(material, budget);
+    let built = build(material, budget).unwrap();
     assert!(built.results_cut);
     assert!(
         built.messages[3].text.ends_with(CUT_MARK),
@@ -166,8 +178,9 @@ proptest! {
                 }
             })
             .collect();
-        let built = built(&history, "next", tokens, keep);
-        prop_assert!(paired(&built.messages), "{:?}", built.messages);
+        if let Ok(built) = tried(&history, "next", tokens, keep) {
+            prop_assert!(paired(&built.messages), "{:?}", built.messages);
+        }
     }
 
     #[test]
@@ -184,18 +197,78 @@ proptest! {
                 row(if index % 2 == 0 { store::Role::User } else { store::Role::Assistant }, text)
             })
             .collect();
-        let built = built(&history, &newest, tokens, keep);
+        let built = match tried(&history, &newest, tokens, keep) {
+            Ok(built) => built,
+            Err(too_large) => {
+                prop_assert!(too_large.size > too_large.most && too_large.most <= tokens);
+                return Ok(());
+            }
+        };
         prop_assert_eq!(&*built.messages[0].text, "be kind");
         let last = &built.messages[built.messages.len() - 1];
         prop_assert_eq!(last.role, Role::User);
-        if built.newest_cut {
-            prop_assert!(last.text.ends_with(CUT_MARK));
-        } else {
-            prop_assert_eq!(&last.text, &newest);
-        }
-        let total: usize = built.messages.iter().map(cost).sum();
-        // What must stay may alone be over a tiny budget; what is optional never is.
-        let forced = cost(&built.messages[0]) + cost(last);
-        prop_assert!(total <= tokens.max(forced));
+        prop_assert_eq!(&last.text, &newest);
+        prop_assert!(costs(&built.messages) <= tokens);
     }
+}
+
+#[test]
+fn what_must_stay_and_does_not_fit_is_said() {
+    let long = "word ".repeat(400);
+    let too_large = tried(&[], &long, 300, 5).unwrap_err();
+    assert!(
+        too_large.size > 500 && too_large.most < 300,
+        "{too_large:?}"
+    );
+}
+
+#[test]
+fn a_large_result_of_long_ago_is_shortened_before_anything_is_left_out() {
+    let long = "word ".repeat(900);
+    let of = |content: Content, role| History {
+        role,
+        turn: 1,
+        at: 0,
+        parts: content.encode(),
+    };
+    let called = Content::step(&step("a", &[Some(&long), Some("short")]));
+    let history = [
+        row(store::Role::User, "question"),
+        of(called, store::Role::Assistant),
+        row(store::Role::Assistant, "answer"),
+    ];
+    let built = built(&history, "next", 700, 5);
+    assert_eq!((built.left_out, built.results_cut), (0, true));
+    assert!(built.messages[3].text.ends_with(CUT_MARK));
+    assert_eq!(built.messages[4].text, "short");
+}
+
+#[test]
+fn a_summary_is_framed_and_outlives_the_rows_behind_it() {
+    let long = "word ".repeat(100);
+    let mut history = vec![
+        row(store::Role::User, "first"),
+        row(store::Role::Assistant, "answer"),
+        row(store::Role::Summary, "delete ticket 12\n[end]"),
+    ];
+    for _ in 0..10 {
+        history.push(row(store::Role::User, &long));
+        history.push(row(store::Role::Assistant, &long));
+    }
+    let all = built(&history, "next", 9_000, 5);
+    assert_eq!(all.messages.len(), history.len() + 2);
+    let few = built(&history, "next", 700, 5);
+    let summary = &few.messages[1];
+    assert_eq!((summary.role, summary), (Role::User, &all.messages[3]));
+    assert!(
+        summary.text.starts_with("[From the gateway: "),
+        "{}",
+        summary.text
+    );
+    assert!(summary.text.contains("\n> delete ticket 12\n> [end]\n"));
+    assert_eq!(
+        few.messages[2].role,
+        Role::User,
+        "no answer without its question"
+    );
 }

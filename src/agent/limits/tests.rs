@@ -47,13 +47,17 @@ fn tokens_count_for_a_day_and_over_a_restart() {
     let (today, tomorrow) = (20_000 * DAY + 5, 20_001 * DAY);
     assert_eq!(used.spent(whose), None);
     used.learn(whose, Spent::read(Some("20000 90")));
-    let spent = used.spend(whose, 9, today);
+    let spent = used.spend(whose, (9, 0), today);
     assert_eq!(spent.encode(), "20000 99");
     assert!(Used::has_left(spent, 100, today) && !Used::has_left(spent, 99, today));
     assert!(Used::has_left(spent, 0, today), "no limit");
     assert!(Used::has_left(spent, 1, tomorrow));
-    assert_eq!(used.spend(whose, 3, tomorrow).encode(), "20001 3");
-    assert_eq!(used.learn(whose, Spent::default()).encode(), "20001 3");
+    assert_eq!(used.spend(whose, (3, 7), tomorrow).encode(), "20001 3 7");
+    let known = used.learn(whose, Spent::default());
+    assert_eq!(
+        (known, known.today(tomorrow)),
+        (Spent::read(Some("20001 3 7")), (3, 7))
+    );
     for wrong in ["", "x", "1", "1 x", "1 -2"] {
         assert_eq!(Spent::read(Some(wrong)), Spent::default(), "{wrong}");
     }

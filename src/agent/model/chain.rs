@@ -50,6 +50,16 @@ pub trait Listener: Send {
     fn reasoning(&mut self, delta: &str);
 }
 
+/// A listener for what nobody watches.
+#[derive(Debug, Clone, Copy)]
+pub struct Silent;
+
+impl Listener for Silent {
+    fn attempt(&mut self, _: u32, _: &str) {}
+    fn text(&mut self, _: &str) {}
+    fn reasoning(&mut self, _: &str) {}
+}
+
 /// What a complete answer is good for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
@@ -163,6 +173,15 @@ impl Chain {
     #[must_use]
     pub fn new(models: Vec<Arc<dyn Model>>, recovery: Recovery) -> Self {
         Self { models, recovery }
+    }
+
+    /// The same over other models.
+    #[must_use]
+    pub fn over(&self, models: Vec<Arc<dyn Model>>) -> Self {
+        Self {
+            models,
+            recovery: self.recovery,
+        }
     }
 
     /// The models in order.

@@ -51,6 +51,17 @@ pub struct ModelOptions {
     pub context_tokens: Option<u32>,
     /// It sees pictures.
     pub images: bool,
+    /// What it costs.
+    pub price: Option<Price>,
+}
+
+/// What a million tokens cost, in `models.currency`.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Price {
+    /// Of requests.
+    pub input: f64,
+    /// Of answers.
+    pub output: f64,
 }
 
 /// A model: `<provider>/<model>`.
@@ -67,6 +78,16 @@ pub struct ModelRef {
 pub struct Models {
     /// The models that answer: the first, and when it fails the next. Never empty.
     pub chat: Vec<ModelRef>,
+    /// The models that summarise, likewise; empty for those that answer.
+    pub compress: Vec<ModelRef>,
+    /// Those that people may choose besides.
+    pub choices: Vec<ModelRef>,
+    /// What roles may use; the others may use all.
+    pub roles: BTreeMap<String, Vec<ModelRef>>,
+    /// In what prices are.
+    pub currency: String,
+    /// The one that tells what a text means; without it things are found by their words alone.
+    pub embed: Option<ModelRef>,
 }
 
 /// The section `error_recovery`.
@@ -182,6 +203,18 @@ impl ModelOptions {
             temperature: fields.optional_f64("temperature", 0.0..=10.0),
             context_tokens: fields.optional_u32("context_tokens", 256..=100_000_000),
             images: fields.bool("images", false),
+            price: fields.get("price").map(|price| Price::read(price.fields())),
+        };
+        fields.finish();
+        read
+    }
+}
+
+impl Price {
+    fn read(mut fields: Fields<'_>) -> Self {
+        let read = Self {
+            input: fields.f64("input", 0.0, 0.0..=1_000_000.0),
+            output: fields.f64("output", 0.0, 0.0..=1_000_000.0),
         };
         fields.finish();
         read
@@ -194,9 +227,19 @@ impl Default for Models {
             provider: "demo".to_owned(),
             model: "demo".to_owned(),
         };
-        Self { chat: vec![demo] }
+        Self {
+            chat: vec![demo],
+            compress: Vec::new(),
+            choices: Vec::new(),
+            roles: BTreeMap::new(),
+            currency: CURRENCY.to_owned(),
+            embed: None,
+        }
     }
 }
+
+/// In what prices are, unless the operator says otherwise.
+const CURRENCY: &str = "USD";
 
 /// Reads `providers` and `models`, which only make sense together.
 #[must_use]
@@ -215,9 +258,11 @@ pub fn read_models(top: &mut Fields<'_>) -> (BTreeMap<String, Provider>, Models)
     let mut fields = top.section("models");
     let list = fields.get("chat");
     let chat = match &list {
-        Some(list) => read_chat(list, &providers),
+        Some(list) => read_list(list, &providers),
         None => Models::default().chat,
     };
+    let compress = fields.get("compress");
+    let compress = compress.map(|list| read_list(&list, &providers));
     if list.is_none() && !only_demo(&providers) {
         let id = providers
             .keys()
@@ -226,11 +271,34 @@ pub fn read_models(top: &mut Fields<'_>) -> (BTreeMap<String, Provider>, Models)
         let hint = format!("write models: {{chat: [{id}/<name of the model>]}}");
         fields.missing("chat", Some(&hint));
     }
-    for key in ["compress", "embed"] {
-        fields.refused(key, "is not available in this version");
-    }
+    let choices = fields.get("choices");
+    let choices = choices.map(|list| read_list(&list, &providers));
+    let choices = choices.unwrap_or_default();
+    let roles = fields.map("roles").into_iter().map(|(role, list)| {
+        let models = read_list(&list, &providers);
+        let known = |model: &ModelRef| chat.contains(model) || choices.contains(model);
+        if !models.iter().all(known) && !list.describes() {
+            list.invalid(
+                "a model is neither among chat nor among choices",
+                Some("name it under choices too"),
+            );
+        }
+        (role.to_owned(), models)
+    });
+    let roles: BTreeMap<String, Vec<ModelRef>> = roles.collect();
+    let embed = fields
+        .get("embed")
+        .and_then(|setting| read_embed(&setting, &providers));
+    let models = Models {
+        chat,
+        compress: compress.unwrap_or_default(),
+        choices,
+        roles,
+        currency: fields.text("currency", CURRENCY),
+        embed,
+    };
     fields.finish();
-    (providers, Models { chat })
+    (providers, models)
 }
 
 /// Nothing but the demonstration is there, under the name that the default model has.
@@ -251,7 +319,7 @@ fn provider_id(id: &str, setting: &Setting<'_>) -> String {
     id.to_owned()
 }
 
-fn read_chat(list: &Setting<'_>, providers: &BTreeMap<String, Provider>) -> Vec<ModelRef> {
+fn read_list(list: &Setting<'_>, providers: &BTreeMap<String, Provider>) -> Vec<ModelRef> {
     let Some(items) = list.list() else {
         return Models::default().chat;
     };
@@ -265,6 +333,17 @@ fn read_chat(list: &Setting<'_>, providers: &BTreeMap<String, Provider>) -> Vec<
         .iter()
         .filter_map(|item| read_ref(item, providers))
         .collect()
+}
+
+/// A model that tells what texts mean.
+fn read_embed(setting: &Setting<'_>, providers: &BTreeMap<String, Provider>) -> Option<ModelRef> {
+    let model = read_ref(setting, providers)?;
+    let kind = providers.get(&model.provider).map(|provider| provider.kind);
+    if kind != Some(ProviderKind::OpenAi) {
+        setting.invalid("only providers of kind openai tell what texts mean", None);
+        return None;
+    }
+    Some(model)
 }
 
 fn read_ref(setting: &Setting<'_>, providers: &BTreeMap<String, Provider>) -> Option<ModelRef> {
@@ -285,6 +364,21 @@ fn read_ref(setting: &Setting<'_>, providers: &BTreeMap<String, Provider>) -> Op
         provider: provider.to_owned(),
         model: model.to_owned(),
     })
+}
+
+impl Models {
+    /// The model that a provider's id alone means: the first of its models that answers, or that it has options for.
+    #[must_use]
+    pub fn of(&self, provider: &str, providers: &BTreeMap<String, Provider>) -> Option<ModelRef> {
+        let answers = self.chat.iter().find(|model| model.provider == provider);
+        let known = || providers.get(provider)?.models.keys().next();
+        answers.cloned().or_else(|| {
+            Some(ModelRef {
+                provider: provider.to_owned(),
+                model: known()?.clone(),
+            })
+        })
+    }
 }
 
 impl Default for ErrorRecovery {

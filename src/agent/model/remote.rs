@@ -311,7 +311,7 @@ fn endpoint(base: &str, format: Format) -> Option<Url> {
     Some(url)
 }
 
-fn is_loopback(url: &Url) -> bool {
+pub(super) fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
     host == "localhost"
         || host

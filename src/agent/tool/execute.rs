@@ -256,6 +256,8 @@ impl Agent {
                 arguments: &ready.arguments,
                 consent: ready.consent.as_ref(),
                 conversation: &turn.conversation,
+                site: turn.site(input),
+                rules: &input.rules,
                 zone: &settings.zone,
                 now: self.clock.now(),
                 sending: sending.as_ref(),

@@ -5,8 +5,8 @@
 use std::{collections::BTreeSet, fmt, path::PathBuf, sync::Arc};
 
 use super::{
-    Spec, Tool, calculate, config, date, fetch, files, program::folder::Programs, schema::Schema,
-    search, weather,
+    Spec, Tool, calculate, config, date, fetch, files, memory, program::folder::Programs,
+    schema::Schema, search, weather,
 };
 use crate::agent::{
     context::estimate_tokens,
@@ -25,6 +25,7 @@ pub fn built_in_names() -> impl Iterator<Item = &'static str> {
         fetch::NAME,
         search::NAME,
         weather::NAME,
+        memory::NAME,
     ]
     .into_iter()
     .chain(files::NAMES)

@@ -291,8 +291,9 @@ impl Engine {
     fn build(&self, config: Config) -> Result<Built, StartError> {
         let parts = &self.parts;
         let models = build::models(&config, Some(&parts.models))?;
-        let chain = models.iter().map(|(_, model)| Arc::clone(model)).collect();
-        let prepared = parts.tuner.prepare(&config, chain)?;
+        let prepared = parts
+            .tuner
+            .prepare(&config, build::lineup(&config, &models)?)?;
         let accounts = adapters::build(&config, &parts.accounts, |platform, account| {
             build::setup(
                 &config,

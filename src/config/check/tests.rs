@@ -29,18 +29,18 @@ fn a_good_file_is_ok() {
 
 #[test]
 fn warnings_do_not_fail_it() {
-    let expected = "agent.yaml:1:11: warning: context.compress_threshold: has no effect yet: history is \
-                    not summarised in this version\nagent.yaml: ok, 1 warning";
-    let verdict = checked("context: {compress_threshold: 0.85}\n");
+    let expected = "agent.yaml:1:35: warning: permissions.commands.member[0]: there is no command \
+                    /teleport in this version\nagent.yaml: ok, 1 warning";
+    let verdict = checked("permissions: {commands: {member: [/teleport]}}\n");
     assert_eq!((verdict.text.as_str(), verdict.exit_code), (expected, 0));
 }
 
 #[test]
 fn errors_are_counted_and_fail_it() {
-    let verdict = checked("langage: en\ncontext: {compress_threshold: 0.85}\nhttp: 7\n");
+    let verdict = checked("langage: en\npermissions: {commands: {member: [/teleport]}}\nhttp: 7\n");
     let expected = "agent.yaml:1:1: langage: unknown key
   hint: did you mean language?
-agent.yaml:2:11: warning: context.compress_threshold: has no effect yet: history is not summarised in this version
+agent.yaml:2:35: warning: permissions.commands.member[0]: there is no command /teleport in this version
 agent.yaml:3:7: http: expected a map, found a single value
 agent.yaml: 2 errors, 1 warning";
     assert_eq!((verdict.text.as_str(), verdict.exit_code), (expected, 78));

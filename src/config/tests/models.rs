@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use weirgate_sdk::settings::Severity;
 
-use super::{complaints, paths, read};
+use super::{complaints, paths, read, read_all};
 use crate::agent::model::config::{ModelRef, Models, ProviderKind};
 
 const MAIN: &str = "providers: {main: {kind: openai, base_url: \"https://a.example/v1/\"}}\n";
@@ -23,7 +23,11 @@ fn a_provider_has_the_defaults_of_its_kind() {
         provider: "main".to_owned(),
         model: "org/model-1".to_owned(),
     };
-    assert_eq!(config.models, Models { chat: vec![chosen] });
+    let models = Models {
+        chat: vec![chosen],
+        ..Models::default()
+    };
+    assert_eq!(config.models, models);
     let demo = read("providers: {demo: {kind: demo}}\nmodels: {chat: [demo/demo]}");
     assert_eq!(demo.providers["demo"].rpm, Some(0));
 }
@@ -100,4 +104,56 @@ fn a_key_that_would_travel_in_the_clear_draws_a_warning() {
     assert!(warned("http://api.example.com/v1"));
     assert!(!warned("https://api.example.com/v1"));
     assert!(!warned("http://127.0.0.1:11434/v1") && !warned("http://ollama:11434/v1"));
+}
+
+#[test]
+fn choices_roles_and_prices_are_read_and_checked() {
+    let good = read(&format!(
+        "providers: {{main: {{kind: openai, base_url: \"https://a.example/v1/\", models: {{m: {{price: {{input: 0.5, output: 2}}}}}}}}}}\n\
+         models: {{chat: [main/m], choices: [main/n], roles: {{guest: [main/n]}}, currency: CNY, embed: main/e}}"
+    ));
+    let price = good.providers["main"].models["m"].price.unwrap();
+    assert!((price.input - 0.5).abs() < f64::EPSILON && (price.output - 2.0).abs() < f64::EPSILON);
+    let named = |model: &str| ModelRef {
+        provider: "main".to_owned(),
+        model: model.to_owned(),
+    };
+    assert_eq!(good.models.choices, [named("n")]);
+    assert_eq!(good.models.roles["guest"], [named("n")]);
+    assert_eq!(good.models.embed, Some(named("e")));
+    assert_eq!(good.models.currency, "CNY");
+    for (models, path) in [
+        ("roles: {guest: [main/other]}", "models.roles.guest"),
+        ("roles: {nobody: [main/m]}", "models.roles.nobody"),
+        ("embed: gone/e", "models.embed"),
+        ("choices: [m]", "models.choices[0]"),
+    ] {
+        let text = format!("{MAIN}models: {{chat: [main/m], {models}}}");
+        assert_eq!(paths(&text, Severity::Error), [path], "{models}");
+    }
+    assert_eq!(
+        paths("models: {embed: demo/demo}", Severity::Error),
+        ["models.embed"]
+    );
+}
+
+#[test]
+fn who_summarises_is_a_provider_or_a_model_of_it() {
+    let of = |id: &str| {
+        let text =
+            format!("{MAIN}models: {{chat: [main/m]}}\ncontext: {{compress_provider_id: {id}}}");
+        (
+            read_all(&text).0.unwrap().context.compress_provider_id,
+            paths(&text, Severity::Error),
+        )
+    };
+    let (main, none) = (of("main"), of("\"\""));
+    assert_eq!(main.0.map(|model| model.model).as_deref(), Some("m"));
+    assert_eq!(none.0, None);
+    assert_eq!(
+        of("main/small").0.map(|model| model.model).as_deref(),
+        Some("small")
+    );
+    assert_eq!(of("gone").1, ["context.compress_provider_id"]);
+    assert_eq!(of("gone/m").1, ["context.compress_provider_id"]);
 }

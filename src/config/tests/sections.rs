@@ -132,7 +132,7 @@ context: {system_prompt: \"\", ambient: {enable: true}}
     assert_eq!(config.observability.log.level, "warn,weirgate::store=debug");
     assert!(!config.observability.metrics && !config.permissions.platform_roles);
     assert_eq!(config.language, Language::ZhCn);
-    assert_eq!(config.context.system_prompt, "");
+    assert_eq!(config.context.system_prompt.as_deref(), Some(""));
     assert!(config.context.ambient.enable);
 }
 

@@ -6,7 +6,10 @@ use weirgate_sdk::settings::Severity;
 
 use super::{paths, read, read_all};
 use crate::{
-    agent::config::Context,
+    agent::{
+        config::Context,
+        memory::config::{Backend, Memory},
+    },
     inbound::config::InputBuffer,
     outbound::config::{PlatformStrategy, SegmentMode, Strategy},
     schedule::config::FlowControl,
@@ -232,6 +235,59 @@ memory:
     path: "$XDG_DATA_HOME/astrbot/state/memory.db"
 "#;
 
+const MEMORY: &str = r#"
+memory:
+  # 记忆存储类型
+  backend: "sqlite"  # sqlite | redis | memory
+
+  # SQLite 配置
+  sqlite:
+    path: "$XDG_DATA_HOME/astrbot/state/memory.db"
+
+  # Redis 配置
+  redis:
+    host: "localhost"
+    port: 6379
+    db: 0
+    prefix: "astrbot:memory:"
+
+  # 记忆保留策略
+  retention:
+    # 工作记忆：保留在数据库中的时间（天）
+    working_memory_days: 7
+
+    # 长期记忆：超过后转为归档
+    long_term_threshold_days: 30
+
+    # 自动摘要阈值（对话轮数）
+    auto_summary_threshold: 50
+
+    # 每次摘要保留的关键信息数
+    summary_keep_key_points: 5
+
+  # 上下文窗口内的记忆
+  context_window:
+    # 保留最近 N 轮对话的完整记忆
+    recent_rounds: 10
+
+    # 超出后转为摘要
+    summarize_beyond: true
+"#;
+
+#[test]
+fn the_memory_loads_and_only_the_server_that_is_not_there_draws_a_warning() {
+    let (config, _) = read_all(MEMORY);
+    assert_eq!(paths(MEMORY, Severity::Error), [""; 0]);
+    assert_eq!(paths(MEMORY, Severity::Warning), ["memory.redis"]);
+    let memory = config.unwrap().memory;
+    assert_eq!(memory.backend, Backend::Sqlite);
+    let path = memory.sqlite.unwrap();
+    assert!(path.ends_with("astrbot/state/memory.db"), "{path:?}");
+    let default = Memory::default();
+    assert_eq!(memory.retention, default.retention);
+    assert_eq!(memory.context_window, default.context_window);
+}
+
 #[test]
 fn the_input_buffer_and_the_flow_control_are_the_defaults() {
     let config = read(&format!("{INPUT_BUFFER}{FLOW_CONTROL}"));
@@ -240,25 +296,10 @@ fn the_input_buffer_and_the_flow_control_are_the_defaults() {
 }
 
 #[test]
-fn the_context_loads_and_says_what_has_no_effect() {
+fn the_context_is_the_default() {
     let (config, problems) = read_all(CONTEXT);
     assert_eq!(config.unwrap().context, Context::default());
-    assert!(problems.iter().all(|p| p.severity == Severity::Warning));
-    assert!(
-        problems
-            .iter()
-            .all(|p| p.kind.to_string().starts_with("has no effect yet"))
-    );
-    assert_eq!(
-        paths(CONTEXT, Severity::Warning),
-        [
-            "context.compress_threshold",
-            "context.compress_provider_id",
-            "context.compress_instruction",
-            "context.retention.recent_hours",
-            "context.retention.summarize_after",
-        ]
-    );
+    assert!(problems.is_empty(), "{problems:?}");
 }
 
 #[test]
@@ -305,7 +346,6 @@ fn the_summary_loads_but_for_the_parts_that_are_not_there() {
             "security.injection.patterns[0]",
             "security.injection.patterns[0].name",
             "security.injection.patterns[0].regex",
-            "memory"
         ]
     );
 }

@@ -13,7 +13,7 @@ use sqlx::{
 use super::{OpenError, connect::Address};
 
 /// The migrations: version, name, SQL.
-const MIGRATIONS: [(i64, &str, &str); 6] = [
+const MIGRATIONS: [(i64, &str, &str); 7] = [
     (
         1,
         "journal",
@@ -43,6 +43,11 @@ const MIGRATIONS: [(i64, &str, &str); 6] = [
         6,
         "step",
         include_str!("../../../migrations/postgres/0006_step.sql"),
+    ),
+    (
+        11,
+        "memory",
+        include_str!("../../../migrations/postgres/0011_memory.sql"),
     ),
 ];
 

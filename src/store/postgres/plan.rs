@@ -172,6 +172,8 @@ pub fn ids(write: &Write) -> usize {
         | Write::Amend { .. }
         | Write::Step { .. }
         | Write::Media(..)
+        | Write::Compact(..)
+        | Write::Memory(..)
         | Write::Erase(..) => 0,
     }
 }
@@ -287,7 +289,12 @@ impl<'a, 'n> Planner<'a, 'n> {
                 Some(Outcome::Unit)
             }
             // Never part of a batch.
-            Write::Operate(..) | Write::Media(..) | Write::Settle(..) | Write::Erase(..) => None,
+            Write::Operate(..)
+            | Write::Media(..)
+            | Write::Settle(..)
+            | Write::Compact(..)
+            | Write::Memory(..)
+            | Write::Erase(..) => None,
         }
     }
 
@@ -347,7 +354,7 @@ impl<'a, 'n> Planner<'a, 'n> {
         for row in &finish.history {
             let person = match row.role {
                 Role::Ambient => code::AMBIENT_PERSON,
-                Role::User | Role::Assistant => finish.scope.person,
+                Role::User | Role::Assistant | Role::Summary => finish.scope.person,
             };
             let (id, role) = (self.fresh(), code::role(row.role));
             let conversation = finish.scope.conversation;

@@ -185,7 +185,12 @@ impl Queue {
 fn is_alone(write: &Write) -> bool {
     matches!(
         write,
-        Write::Operate(..) | Write::Media(..) | Write::Settle(..) | Write::Erase(..)
+        Write::Operate(..)
+            | Write::Media(..)
+            | Write::Settle(..)
+            | Write::Compact(..)
+            | Write::Memory(..)
+            | Write::Erase(..)
     )
 }
 

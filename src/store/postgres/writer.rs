@@ -15,12 +15,12 @@ use std::{
 use sqlx::{Connection as _, PgConnection};
 
 use super::{
-    Options, audit,
+    Options, audit, compact,
     connect::{Address, CONNECT, within},
     erase,
     error::{Meaning, OpenError, meaning},
     lease::Holding,
-    media,
+    media, memory,
     names::Names,
     operate, pending,
     plan::{Planner, ids},
@@ -452,22 +452,22 @@ async fn alone(
     (process, floor): (i64, i64),
     own: Option<&[i64]>,
 ) -> sqlx::Result<Option<Outcome>> {
-    Ok(match write {
+    Ok(Some(match write {
         Write::Operate(operate, _) => {
-            let operated = operate::run(connection, operate, floor, own, process).await?;
-            Some(Outcome::Operated(operated))
+            Outcome::Operated(operate::run(connection, operate, floor, own, process).await?)
         }
         Write::Settle(settle, _) => {
-            let settled = pending::settle(connection, settle, process).await?;
-            Some(Outcome::Settled(settled))
+            Outcome::Settled(pending::settle(connection, settle, process).await?)
         }
-        Write::Erase(slice, _) => Some(Outcome::Next(erase::erase(connection, slice).await?)),
+        Write::Erase(slice, _) => Outcome::Next(erase::erase(connection, slice).await?),
+        Write::Compact(rows, _) => Outcome::Whether(compact::compact(connection, rows).await?),
+        Write::Memory(list, _) => Outcome::Ids(memory::change(connection, list).await?),
         Write::Media(change, _) => {
             media::change(connection, change).await?;
-            Some(Outcome::Unit)
+            Outcome::Unit
         }
-        _ => None,
-    })
+        _ => return Ok(None),
+    }))
 }
 
 async fn execute(connection: Option<&mut PgConnection>, sql: &'static str) -> sqlx::Result<()> {

@@ -39,6 +39,8 @@ pub const ACTION: i64 = 1;
 
 /// History: the scope ends here.
 pub const RESET: i64 = 3;
+/// History: stands for rows that were before it.
+pub const SUMMARY: i64 = 4;
 /// The `person` under which a conversation's ambient messages are kept.
 pub const AMBIENT_PERSON: i64 = -1;
 
@@ -144,6 +146,7 @@ pub fn role(role: Role) -> i64 {
         Role::User => 0,
         Role::Assistant => 1,
         Role::Ambient => 2,
+        Role::Summary => SUMMARY,
     }
 }
 
@@ -152,6 +155,7 @@ pub fn role_of(code: i64) -> Role {
     match code {
         1 => Role::Assistant,
         2 => Role::Ambient,
+        SUMMARY => Role::Summary,
         _ => Role::User,
     }
 }

@@ -5,7 +5,7 @@
 use rusqlite::params;
 
 use super::{code, writer::Writer};
-use crate::store::{Ambient, Effect, History, HistoryScope, Place, Role};
+use crate::store::{Ambient, Compact, Effect, History, HistoryScope, Place, Role};
 
 /// Ambient messages that a conversation keeps, about: older ones are removed now and then.
 const AMBIENT_KEPT: i64 = 1000;
@@ -44,6 +44,42 @@ impl Writer {
             ..ambient.row.clone()
         };
         self.append(conversation, code::AMBIENT_PERSON, id, &row)
+    }
+
+    /// Puts a summary in the place of rows, if all of them are there; says whether it did.
+    pub(super) fn compact(&self, compact: &Compact) -> rusqlite::Result<bool> {
+        let HistoryScope {
+            conversation,
+            person,
+        } = compact.scope;
+        let there: i64 = self
+            .connection
+            .prepare_cached(
+                "SELECT count(*) FROM history
+                 WHERE conversation = ?1 AND person = ?2 AND id BETWEEN ?3 AND ?4 AND role <> ?5",
+            )?
+            .query_row(
+                params![
+                    conversation,
+                    person,
+                    compact.first,
+                    compact.last,
+                    code::RESET
+                ],
+                |row| row.get(0),
+            )?;
+        if usize::try_from(there) != Ok(compact.rows) {
+            return Ok(false);
+        }
+        let first = if compact.older { 0 } else { compact.first };
+        self.connection
+            .prepare_cached(
+                "DELETE FROM history
+                 WHERE conversation = ?1 AND person = ?2 AND id BETWEEN ?3 AND ?4",
+            )?
+            .execute(params![conversation, person, first, compact.last])?;
+        self.append(conversation, person, compact.last, &compact.summary)?;
+        Ok(true)
     }
 
     /// Does one effect.

@@ -18,7 +18,7 @@ use super::folder::{OpenError, private};
 
 /// The migrations: version, name, SQL. The macro of sqlx would compile SQLite a second time for the
 /// build machine to do the same.
-const MIGRATIONS: [(i64, &str, &str); 6] = [
+const MIGRATIONS: [(i64, &str, &str); 7] = [
     (
         1,
         "journal",
@@ -48,6 +48,11 @@ const MIGRATIONS: [(i64, &str, &str); 6] = [
         6,
         "step",
         include_str!("../../../migrations/sqlite/0006_step.sql"),
+    ),
+    (
+        11,
+        "memory",
+        include_str!("../../../migrations/sqlite/0011_memory.sql"),
     ),
 ];
 

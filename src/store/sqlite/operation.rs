@@ -8,8 +8,8 @@ use weirgate_sdk::{AccountName, Cursor, Platform};
 
 use super::{code, outcome::Outcome, writer::Writer};
 use crate::store::{
-    Accept, Accepted, Begin, Effect, End, Finish, MediaChange, NewReply, Receipt, ReceiptOutcome,
-    TurnState, Write,
+    Accept, Accepted, Begin, Effect, End, Finish, MediaChange, MemoryChange, NewReply, Receipt,
+    ReceiptOutcome, TurnState, Write,
 };
 
 /// How many ids an operation can use.
@@ -30,6 +30,8 @@ pub fn ids(write: &Write) -> usize {
         | Write::Amend { .. }
         | Write::Step { .. }
         | Write::Media(..)
+        | Write::Compact(..)
+        | Write::Memory(..)
         | Write::Erase(..) => 0,
     }
 }
@@ -54,6 +56,8 @@ pub fn weight(write: &Write) -> usize {
         Write::Step { content, .. } => content.len(),
         Write::Ambient(ambient, _) => ambient.row.parts.len(),
         Write::Settle(settle, _) => replies(&settle.notices),
+        Write::Compact(compact, _) => compact.summary.parts.len(),
+        Write::Memory(changes, _) => changes.iter().map(MemoryChange::size).sum(),
         Write::Begin(..)
         | Write::Intent { .. }
         | Write::Receipt(..)
@@ -81,7 +85,12 @@ pub fn is_single(write: &Write) -> bool {
                 && finish.history.len() + finish.replies.len() + finish.effects.len() + ended <= 1
         }
         Write::End { ends, notices, .. } => ends.len() + notices.len() <= 1,
-        Write::Operate(..) | Write::Performed(..) | Write::Settle(..) | Write::Erase(..) => false,
+        Write::Operate(..)
+        | Write::Performed(..)
+        | Write::Settle(..)
+        | Write::Compact(..)
+        | Write::Memory(..)
+        | Write::Erase(..) => false,
         Write::Media(change, _) => matches!(**change, MediaChange::Keep(_)),
         Write::Begin(..)
         | Write::Intent { .. }
@@ -149,6 +158,8 @@ impl Writer {
             Write::Media(change, _) => self.media(change).map(|()| Outcome::Unit),
             Write::Settle(settle, _) => self.settle_pending(settle).map(Outcome::Settled),
             Write::Erase(erase, _) => self.erase(erase).map(Outcome::Next),
+            Write::Compact(compact, _) => self.compact(compact).map(Outcome::Whether),
+            Write::Memory(changes, _) => self.change_memory(changes).map(Outcome::Ids),
         }
     }
 

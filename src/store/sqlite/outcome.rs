@@ -24,6 +24,8 @@ pub enum Outcome {
     Settled(Option<Vec<i64>>),
     /// Where the next slice begins.
     Next(Option<i64>),
+    /// Whether it was done.
+    Whether(bool),
 }
 
 /// Tells the callers, in order.
@@ -47,7 +49,10 @@ fn tell(write: Write, result: Result<Outcome, StoreError>) {
             Outcome::Attempt(attempt) => Some(attempt),
             _ => None,
         }),
-        Write::Finish(_, then) | Write::Performed(_, then) | Write::End { then, .. } => {
+        Write::Finish(_, then)
+        | Write::Performed(_, then)
+        | Write::Memory(_, then)
+        | Write::End { then, .. } => {
             call(then, result, |outcome| match outcome {
                 Outcome::Ids(ids) => Some(ids),
                 _ => None,
@@ -63,6 +68,10 @@ fn tell(write: Write, result: Result<Outcome, StoreError>) {
         }),
         Write::Erase(_, then) => call(then, result, |outcome| match outcome {
             Outcome::Next(next) => Some(next),
+            _ => None,
+        }),
+        Write::Compact(_, then) => call(then, result, |outcome| match outcome {
+            Outcome::Whether(done) => Some(done),
             _ => None,
         }),
         Write::Intent { then, .. }

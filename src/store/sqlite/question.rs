@@ -8,8 +8,12 @@ use weirgate_sdk::{AccountName, BotId, ConversationKey, Cursor, Platform, Thread
 
 use super::code;
 use crate::store::{
-    History, HistoryScope, PendingReply, Place, Shown, ShownThread, Waiting, WaitingFilter,
-    row::{self, HistoryRow, PendingRow, SLICE, ShownRow, Slice, ThreadRow, WaitingRow, rows_of},
+    History, HistoryScope, NumberedRow, PendingReply, Place, Shown, ShownThread, Waiting,
+    WaitingFilter,
+    row::{
+        self, HistoryRow, NumberedColumns, PendingRow, SLICE, ShownRow, Slice, ThreadRow,
+        WaitingRow, rows_of,
+    },
 };
 
 /// Threads of one conversation that are compared.
@@ -238,6 +242,28 @@ pub async fn history(
     .fetch_all(reader)
     .await?;
     Ok(rows.into_iter().map(row::history).collect())
+}
+
+/// The newest rows of a scope since its last reset with their numbers, oldest first.
+pub async fn numbered_history(
+    reader: &mut SqliteConnection,
+    scope: HistoryScope,
+    limit: usize,
+) -> sqlx::Result<Vec<NumberedRow>> {
+    let rows: Vec<NumberedColumns> = sqlx::query_as(
+        "SELECT id, role, turn, at, parts FROM (
+             SELECT * FROM history WHERE conversation = ?1 AND person = ?2 AND id > (
+                 SELECT coalesce(max(id), 0) FROM history
+                 WHERE conversation = ?1 AND person = ?2 AND role = 3)
+             ORDER BY id DESC LIMIT ?3)
+         ORDER BY id",
+    )
+    .bind(scope.conversation)
+    .bind(scope.person)
+    .bind(rows_of(limit))
+    .fetch_all(reader)
+    .await?;
+    Ok(rows.into_iter().map(row::numbered).collect())
 }
 
 /// The steps that are kept of a turn.

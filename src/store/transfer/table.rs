@@ -27,7 +27,7 @@ pub struct Table {
 }
 
 /// All tables but those in which each store keeps what it knows of itself.
-pub const TABLES: [Table; 14] = [
+pub const TABLES: [Table; 15] = [
     Table {
         name: "account",
         columns: "id, platform, name, bot, cursor",
@@ -108,6 +108,14 @@ pub const TABLES: [Table; 14] = [
         columns: "id, conversation, source, kind, mime, name, size, created_at, expires_at",
         key: "id",
         numbered: false,
+    },
+    Table {
+        name: "memory",
+        columns: "id, conversation, person, kind, tier, name, content, tokens, importance, relevance, recalls, \
+                  archived, created_at, updated_at, recalled_at, source, from_conversation, from_person, from_turn, \
+                  embedded_by, vector",
+        key: "id",
+        numbered: true,
     },
     Table {
         name: "audit_head",

@@ -104,6 +104,8 @@ metrics! {
         "Time from a request to the first piece of its answer.";
     ModelTokens = "weirgate_model_tokens_total", Kind::Counter, ["provider", "kind"],
         "Tokens that models counted, by kind.";
+    ModelCost = "weirgate_model_cost_micros_total", Kind::Counter, ["provider"],
+        "Cost of models by their prices in agent.yaml, in millionths of models.currency.";
     ToolCalls = "weirgate_tool_calls_total", Kind::Counter, ["tool", "outcome"],
         "Calls of tools, by how they ended.";
     ToolTime = "weirgate_tool_seconds", Kind::Histogram(LATENCY), ["tool"],

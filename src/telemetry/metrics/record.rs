@@ -129,6 +129,13 @@ pub fn tokens(provider: &str, prompt: u64, completion: u64) {
     count(Metric::ModelTokens, &[provider, "completion"], completion);
 }
 
+/// What an answer cost, in millionths of the currency; nothing without prices.
+pub fn cost(provider: &str, micros: u64) {
+    if micros > 0 {
+        count(Metric::ModelCost, &[provider], micros);
+    }
+}
+
 /// The shortest interval between two requests that a limiter allows now.
 pub fn rate_interval(provider: &str, interval: Duration) {
     gauge(

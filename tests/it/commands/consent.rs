@@ -155,6 +155,8 @@ async fn what_is_kept_of_a_conversation_is_deleted_as_far_as_was_chosen() {
     let mut gateway = Gateway::start(&model, json!({})).await;
     let fake = group(&gateway).await;
     assert!(fake.ask(BOB, "my secret is 4711").await.starts_with("re: "));
+    let kept = fake.ask(BOB, "/memory add The number is 4711.").await;
+    assert!(!kept.contains("4711") && kept.contains('#'), "{kept}");
     // In private everybody may, and only for himself.
     let question = fake.ask(BOB, "/delete").await;
     let code = name(&question);
@@ -180,7 +182,7 @@ async fn what_is_kept_of_a_conversation_is_deleted_as_far_as_was_chosen() {
     let last = model.requests().pop().expect("a request").body;
     assert!(!last.to_string().contains("4711"), "{last}");
     gateway.term().await;
-    for table in ["inbox", "outbox", "history", "pending", "setting"] {
+    for table in ["inbox", "outbox", "history", "pending", "setting", "memory"] {
         let all = rows(&gateway.database(), &format!("SELECT * FROM {table}"));
         let tells = all
             .iter()

@@ -122,8 +122,6 @@ async fn rights_language_log_and_output_follow() {
     // The owner is none any more.
     fake.group_as("member", 7, 42, "/reset").await;
     assert_eq!(fake.answer().await.text(), denied);
-    assert_eq!(
-        ask(&model, &fake).await,
-        weirgate::config::Config::default().context.system_prompt
-    );
+    let told = ask(&model, &fake).await;
+    assert!(told.starts_with("Be calm, exact and useful."), "{told}");
 }

@@ -16,9 +16,10 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use weirgate::store::{
     Accepted, AuditFilter, AuditPage, Due, FailedMessage, Fate, Held, History, HistoryScope,
-    MediaQuestion, MediaRow, Page, PendingFilter, PendingReply, PendingStore, Place, Receipt,
-    ReplyFilter, Shown, ShownThread, Store, StoreError, StoredPending, StoredReply, Waiting,
-    WaitingFilter, Wanted, Write,
+    MediaQuestion, MediaRow, MemoryChange, MemoryQuestion, MemoryRow, MemoryStore, NumberedRow,
+    Page, PendingFilter, PendingReply, PendingStore, Place, Receipt, ReplyFilter, Shown,
+    ShownThread, Store, StoreError, StoredPending, StoredReply, Waiting, WaitingFilter, Wanted,
+    Write,
 };
 use weirgate_sdk::{AccountName, ConversationKey, Cursor, Platform, ThreadId, UserKey};
 
@@ -229,6 +230,29 @@ impl PendingStore for FaultyStore {
 }
 
 #[async_trait]
+impl MemoryStore for FaultyStore {
+    async fn remembered(
+        &self,
+        question: MemoryQuestion,
+        limit: usize,
+    ) -> Result<Vec<MemoryRow>, StoreError> {
+        self.inner.remembered(question, limit).await
+    }
+
+    async fn change_memory(&self, changes: Vec<MemoryChange>) -> Result<Vec<i64>, StoreError> {
+        self.inner.change_memory(changes).await
+    }
+
+    async fn memory_places(
+        &self,
+        after: Option<Place>,
+        limit: usize,
+    ) -> Result<Vec<Place>, StoreError> {
+        self.inner.memory_places(after, limit).await
+    }
+}
+
+#[async_trait]
 impl Store for FaultyStore {
     async fn write(&self, write: Write) {
         match self.fault(&write) {
@@ -343,6 +367,14 @@ impl Store for FaultyStore {
         ambient: (usize, Duration),
     ) -> Result<Vec<History>, StoreError> {
         self.inner.history(scope, limit, ambient).await
+    }
+
+    async fn numbered_history(
+        &self,
+        scope: HistoryScope,
+        limit: usize,
+    ) -> Result<Vec<NumberedRow>, StoreError> {
+        self.inner.numbered_history(scope, limit).await
     }
 
     async fn steps(&self, turn: i64) -> Result<Vec<String>, StoreError> {

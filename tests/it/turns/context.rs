@@ -166,6 +166,7 @@ async fn a_full_context_keeps_the_system_prompt_and_the_newest_message() {
             "max_context_tokens": 1_000,
             "keep_recent_messages": 4,
         },
+        "memory": { "context_window": { "recent_rounds": 1, "summarize_beyond": false } },
         "language": "en",
     });
     let gateway = Gateway::start(&model, changes).await;

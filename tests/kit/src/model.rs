@@ -2,8 +2,9 @@
 //!
 //! It runs on a thread and a runtime of its own, so that a test's clock and load do not touch it
 //! and everything it started ends when it is dropped. It serves `POST /v1/chat/completions`,
-//! streamed or whole, and remembers what it was asked. It never decides anything by chance.
+//! streamed or whole, and `POST /v1/embeddings`, and remembers what it was asked. It never decides anything by chance.
 
+mod meaning;
 mod messages;
 mod script;
 mod serve;

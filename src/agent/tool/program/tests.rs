@@ -6,7 +6,9 @@ use weirgate_sdk::ConversationKey;
 
 use super::{folder::Programs, *};
 use crate::{
-    clock::Zone,
+    agent::memory::Site,
+    app::tune::default_rules,
+    clock::{Clock, Zone},
     permission::{Actor, Capability, Scope, decide},
 };
 
@@ -46,11 +48,19 @@ async fn run(
         thread: None,
     };
     let proof = decide(&Actor::host(), Capability::EXECUTE, Scope::Global, 0).unwrap();
+    let rules = default_rules(Clock::system());
     let call = Call {
         proof: &proof,
         arguments,
         consent: None,
         conversation: &key,
+        site: Site {
+            conversation: 1,
+            person: 1,
+            group: false,
+            turn: 1,
+        },
+        rules: &rules,
         zone: &Zone::utc(),
         now: 0,
         sending: None,

@@ -43,6 +43,8 @@ pub fn unwatched(write: Write, mute: Option<Graveyard>) -> Write {
         Write::Operate(operate, then) => Write::Operate(operate, watch(then, mute, |_| {})),
         Write::Settle(settle, then) => Write::Settle(settle, watch(then, mute, |_| {})),
         Write::Erase(erase, then) => Write::Erase(erase, watch(then, mute, |_| {})),
+        Write::Memory(changes, then) => Write::Memory(changes, watch(then, mute, |_| {})),
+        Write::Compact(rows, then) => Write::Compact(rows, watch(then, mute, |_| {})),
         Write::Performed(performed, then) => Write::Performed(performed, watch(then, mute, |_| {})),
         other => other,
     }
@@ -78,7 +80,11 @@ pub fn refuse(write: Write) {
         Write::Operate(_, then) => then(Err(error())),
         Write::Settle(_, then) => then(Err(error())),
         Write::Erase(_, then) => then(Err(error())),
-        Write::Finish(_, then) | Write::Performed(_, then) | Write::End { then, .. } => {
+        Write::Compact(_, then) => then(Err(error())),
+        Write::Finish(_, then)
+        | Write::Performed(_, then)
+        | Write::Memory(_, then)
+        | Write::End { then, .. } => {
             then(Err(error()));
         }
         Write::Intent { then, .. }

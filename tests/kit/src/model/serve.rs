@@ -17,7 +17,7 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 
 use super::script::{Ending, Format, Script, last_user_text};
-use super::{MAX_RECORDS, RecordedRequest, State};
+use super::{MAX_RECORDS, RecordedRequest, State, meaning};
 
 /// Serves until `stopped` resolves. The runtime ends here, and every connection with it.
 pub(super) fn run(listener: TcpListener, state: Arc<State>, stopped: oneshot::Receiver<()>) {
@@ -35,6 +35,7 @@ pub(super) fn run(listener: TcpListener, state: Arc<State>, stopped: oneshot::Re
         let router = Router::new()
             .route("/v1/chat/completions", post(completions))
             .route("/v1/messages", post(messages))
+            .route("/v1/embeddings", post(embeddings))
             .layer(axum::extract::DefaultBodyLimit::max(64 * 1024 * 1024))
             .with_state(state);
         tokio::select! {
@@ -77,6 +78,12 @@ async fn messages(
     body: Bytes,
 ) -> Response<Body> {
     answer(state, headers, body, Format::Messages).await
+}
+
+/// Is not counted among the requests: it is no turn's.
+async fn embeddings(body: Bytes) -> axum::Json<Value> {
+    let body: Value = serde_json::from_slice(&body).unwrap_or(Value::Null);
+    axum::Json(meaning::answer(&body))
 }
 
 async fn answer(

@@ -1,0 +1,221 @@
+//! Looks through conversations when they have come to rest, and through the memory now and then.
+//!
+//! Owns which conversations wait for a look and since when. A look that fails is made with the next one: what was looked
+//! through is only counted when it is kept. After a restart what is still in the history is looked through once more, and
+//! finds itself known.
+
+use std::{collections::HashMap, num::NonZeroUsize, sync::Arc, time::Duration};
+
+use lru::LruCache;
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+use weirgate_sdk::Stop;
+
+use super::{
+    Memories, Site,
+    config::Extract,
+    extract::{entries, question, today},
+};
+use crate::{
+    agent::{charge::counted, model::Silent, rules::Rules},
+    clock::{Clock, Tick, micros},
+    current::Current,
+    reason::Reason,
+    store::{HistoryScope, NumberedRow, Store, StoreError},
+    trace::{Traces, turn_id},
+};
+
+/// Conversations that wait for a look; of more, the one that waits longest is left out until it is spoken in again.
+const MOST: usize = 4_096;
+/// Conversations of which it is known how far they were looked through.
+const KNOWN: NonZeroUsize = NonZeroUsize::new(16_384).expect("not zero");
+/// Rows of a history that one look takes.
+const ROWS: usize = 100;
+/// Longest time for a look.
+const LONGEST: Duration = Duration::from_secs(120);
+/// Between two looks through everything that is remembered.
+const TENDING: Duration = Duration::from_hours(1);
+/// The longest pause, so that a changed configuration is noticed.
+const PAUSE: Duration = Duration::from_secs(60);
+
+/// Makes the looks.
+pub struct Scribe {
+    /// Where entries go.
+    pub memories: Arc<Memories>,
+    /// Where conversations are.
+    pub store: Arc<dyn Store>,
+    /// The rules, as they are at each look.
+    pub rules: Arc<Current<Rules>>,
+    /// Where reasons are noted.
+    pub traces: Arc<Traces>,
+    /// The clock.
+    pub clock: Clock,
+    /// Numbers from 0 to 1.
+    pub random: fn() -> f64,
+    /// What waits.
+    pub waiting: Waiting,
+}
+
+impl std::fmt::Debug for Scribe {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Scribe").finish_non_exhaustive()
+    }
+}
+
+/// Conversations that wait for a look, and how far each was looked through.
+#[derive(Debug)]
+pub struct Waiting {
+    open: Mutex<HashMap<HistoryScope, (Site, Tick)>>,
+    /// The number of the last row that was looked at.
+    seen: Mutex<LruCache<HistoryScope, i64>>,
+    added: Notify,
+}
+
+impl Default for Waiting {
+    fn default() -> Self {
+        Self {
+            open: Mutex::default(),
+            seen: Mutex::new(LruCache::new(KNOWN)),
+            added: Notify::new(),
+        }
+    }
+}
+
+impl Scribe {
+    /// Something was said in a conversation.
+    pub fn talked(&self, scope: HistoryScope, site: Site) {
+        let wanted = match self.rules.get().settings.memory.extract {
+            Extract::Off => false,
+            Extract::Private => !site.group,
+            Extract::All => true,
+        };
+        if !wanted {
+            return;
+        }
+        // What several people said is nobody's in particular.
+        let person = if site.group { 0 } else { site.person };
+        let mut open = self.waiting.open.lock();
+        open.insert(scope, (Site { person, ..site }, self.clock.tick()));
+        if open.len() > MOST
+            && let Some(oldest) = open.iter().min_by_key(|(_, (_, at))| *at)
+        {
+            let oldest = *oldest.0;
+            open.remove(&oldest);
+        }
+        drop(open);
+        self.waiting.added.notify_one();
+    }
+
+    /// Works until it is stopped.
+    pub async fn run(self: Arc<Self>, stop: Stop) {
+        let mut tended = self.clock.tick();
+        loop {
+            let pause = self.pause().min(PAUSE);
+            tokio::select! {
+                () = stop.stopped() => return,
+                () = tokio::time::sleep(pause) => {}
+                () = self.waiting.added.notified() => continue,
+            }
+            let work = async {
+                while let Some((scope, site)) = self.next() {
+                    self.look(scope, site).await;
+                }
+                if self.clock.tick().saturating_sub(tended) >= micros(TENDING) {
+                    self.tend().await;
+                    return true;
+                }
+                false
+            };
+            tokio::select! {
+                () = stop.stopped() => return,
+                done = work => if done { tended = self.clock.tick() },
+            }
+        }
+    }
+
+    async fn tend(&self) {
+        let rules = self.rules.get();
+        if let Err(error) = self.memories.tend_all(&rules).await {
+            tracing::warn!(%error, "the memory was not looked through");
+        }
+    }
+
+    /// How long a conversation has to be silent.
+    fn rest(&self) -> Tick {
+        micros(self.rules.get().settings.memory.extract_after)
+    }
+
+    /// The time until the next conversation has come to rest.
+    fn pause(&self) -> Duration {
+        let open = self.waiting.open.lock();
+        let first = open.values().map(|(_, at)| *at).min();
+        let due = first.map(|at| at.saturating_add(self.rest()));
+        let left = due.map(|due| due.saturating_sub(self.clock.tick()));
+        left.map_or(PAUSE, Duration::from_micros)
+    }
+
+    /// A conversation that has come to rest.
+    fn next(&self) -> Option<(HistoryScope, Site)> {
+        let mut open = self.waiting.open.lock();
+        let until = self.clock.tick().checked_sub(self.rest())?;
+        let due = open.iter().find(|(_, (_, at))| *at <= until);
+        let scope = *due?.0;
+        open.remove(&scope).map(|(site, _)| (scope, site))
+    }
+
+    /// Looks through what was said in a conversation since the last time.
+    async fn look(&self, scope: HistoryScope, site: Site) {
+        let looked = tokio::time::timeout(LONGEST, self.extract(scope, site)).await;
+        let reason = match looked {
+            Ok(Ok(0)) => return,
+            Ok(Ok(count)) => {
+                tracing::debug!(turn = %turn_id(site.turn), count, "something of a conversation is remembered");
+                Reason::Remembered
+            }
+            Ok(Err(Failed(what))) => {
+                tracing::warn!(turn = %turn_id(site.turn), what, "a conversation was not looked through");
+                Reason::MemoryFailed
+            }
+            Err(_) => Reason::MemoryFailed,
+        };
+        self.traces.note(site.turn, reason, self.clock.now());
+    }
+
+    async fn extract(&self, scope: HistoryScope, site: Site) -> Result<usize, Failed> {
+        let rules = self.rules.get();
+        let seen = self.waiting.seen.lock().get(&scope).copied().unwrap_or(0);
+        let rows = self.store.numbered_history(scope, ROWS).await?;
+        let new: Vec<NumberedRow> = rows.into_iter().filter(|(id, _)| *id > seen).collect();
+        let told: Vec<_> = new.iter().map(|(_, row)| row.clone()).collect();
+        let today = today(self.clock.now(), &rules.settings.zone);
+        let Some((request, taken)) = question(&rules, &told, site.turn, &today) else {
+            return Ok(0);
+        };
+        let (permits, mut unseen) = (&*rules.permits, Silent);
+        let run = rules
+            .summaries
+            .run(&request, permits, None, &mut unseen, &self.random);
+        let completion = run.await.map_err(|error| Failed(error.to_string()))?;
+        counted(
+            &rules.choices,
+            &completion,
+            completion.usage.unwrap_or_default(),
+        );
+        let entries = entries(&completion)
+            .ok_or_else(|| Failed("what the model said is no list".to_owned()))?;
+        let count = self.memories.keep_all(&rules, site, entries).await?;
+        if let Some((last, _)) = taken.checked_sub(1).and_then(|place| new.get(place)) {
+            self.waiting.seen.lock().put(scope, *last);
+        }
+        Ok(count)
+    }
+}
+
+/// Why nothing was kept.
+struct Failed(String);
+
+impl From<StoreError> for Failed {
+    fn from(error: StoreError) -> Self {
+        Self(error.to_string())
+    }
+}

@@ -1,0 +1,104 @@
+use std::fs;
+
+use super::*;
+
+fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    folder
+}
+
+fn prompts(files: &[(&str, &str)]) -> Prompts {
+    Prompts::of(folder(files).path().to_owned())
+}
+
+const ALL: Wanted<'_> = Wanted {
+    instead: None,
+    persona: None,
+    site: "",
+    rules: "",
+    memory: true,
+    tools: true,
+};
+
+#[test]
+fn layers_stand_in_their_order_and_a_file_replaces_its_own() {
+    let built_in = prompts(&[]).system(ALL);
+    let places: Vec<usize> = Layer::ALL
+        .iter()
+        .map(|layer| built_in.find(layer.built_in().trim()).unwrap())
+        .collect();
+    assert!(places.is_sorted(), "{places:?}");
+    let own = prompts(&[
+        ("IDENTITY.md", "You are the lighthouse.\r\n"),
+        ("SOUL.md", " "),
+    ]);
+    let own = own.system(ALL);
+    assert!(own.starts_with("You are the lighthouse.\n\n"), "{own}");
+    assert!(own.contains(Layer::Agent.built_in().trim()));
+    assert!(!own.contains(Layer::Identity.built_in().trim()));
+}
+
+#[test]
+fn a_persona_replaces_what_it_has_and_the_rest_stays() {
+    let prompts = prompts(&[
+        ("SOUL.md", "soul"),
+        ("IDENTITY.md", "identity"),
+        ("personas/pirate.md", "a pirate"),
+        ("personas/judge/SOUL.md", "stern"),
+        ("personas/judge/TOOLS.md", "no tools"),
+        ("personas/no name.md", "left out"),
+    ]);
+    assert_eq!(prompts.personas(), ["judge", "pirate"]);
+    let of = |persona| {
+        let wanted = Wanted {
+            persona: Some(persona),
+            ..ALL
+        };
+        prompts.system(wanted)
+    };
+    assert!(of("pirate").starts_with("soul\n\na pirate\n\n"));
+    assert!(of("judge").starts_with("stern\n\nidentity\n\n"));
+    assert!(of("judge").ends_with("\n\nno tools"));
+    assert_eq!(of("gone"), prompts.system(ALL));
+}
+
+#[test]
+fn one_text_stands_for_all_layers_until_a_persona_is_chosen() {
+    let prompts = prompts(&[("personas/pirate.md", "a pirate")]);
+    let wanted = Wanted {
+        instead: Some("Be brief."),
+        site: "The shop is closed on Sundays.",
+        ..ALL
+    };
+    let text = prompts.system(wanted);
+    assert_eq!(text, "Be brief.\n\nThe shop is closed on Sundays.");
+    let text = prompts.system(Wanted {
+        persona: Some("pirate"),
+        ..wanted
+    });
+    assert!(text.contains("a pirate") && !text.contains("Be brief."));
+    let nothing = Wanted {
+        instead: Some(""),
+        ..ALL
+    };
+    assert_eq!(prompts.system(nothing), "");
+}
+
+#[test]
+fn layers_for_what_is_not_there_are_left_out() {
+    let bare = prompts(&[]).system(Wanted::default());
+    assert!(!bare.contains(Layer::Memory.built_in().trim()));
+    assert!(!bare.contains(Layer::Tools.built_in().trim()));
+}
+
+#[test]
+fn a_file_that_is_too_large_leaves_the_layer_as_it_was() {
+    let large = "x".repeat(70_000);
+    let text = prompts(&[("SOUL.md", &large)]).system(ALL);
+    assert!(text.starts_with(Layer::Soul.built_in().trim()));
+}

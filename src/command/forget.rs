@@ -1,0 +1,130 @@
+//! /forget: what is remembered goes, for good.
+//!
+//! Owns who may have what forgotten: everybody what is his own or comes from his words, wherever it is; who moderates what
+//! belongs to a group; an owner of the gateway what is for everybody.
+
+use async_trait::async_trait;
+use weirgate_sdk::ChatKind;
+
+use super::{
+    Call, Command, Desk, Done, Site, Spec, When,
+    memory::{refused, site_of},
+};
+use crate::{
+    agent::memory,
+    i18n::{About, mind::Mind},
+    permission::{Actor, Capability, Level, Scope},
+    reason::Reason,
+    store::{MemoryRow, Place, StoreError},
+};
+
+/// /forget
+#[derive(Debug)]
+pub struct Forget;
+
+static SPEC: Spec = Spec {
+    name: "forget",
+    aliases: &[],
+    about: About::Forget,
+    level: Level::Public,
+    when: When::Now,
+};
+
+/// Words for everything.
+const ALL: [&str; 2] = ["all", "全部"];
+/// Most numbers of one call.
+const MOST: usize = 50;
+
+#[async_trait]
+impl Command for Forget {
+    fn spec(&self) -> &'static Spec {
+        &SPEC
+    }
+
+    fn needs(&self, arguments: &str, site: Site) -> (Capability, Scope) {
+        // A group's memory is everybody's: only who moderates has all of it forgotten. One's own is anybody's right.
+        if ALL.contains(&arguments) && site.chat == ChatKind::Group {
+            (
+                Level::Admin.capability(),
+                Scope::Conversation(site.conversation),
+            )
+        } else {
+            (Capability::SEND_MESSAGE, Scope::Own)
+        }
+    }
+
+    async fn run(&self, call: Call<'_>, desk: &Desk) -> Result<Done, StoreError> {
+        let language = call.language;
+        let Some(memories) = &desk.memories else {
+            return Ok(refused(Reason::BadArguments, &Mind::MemoryOff, language));
+        };
+        let site = site_of(&call);
+        if ALL.contains(&call.arguments) {
+            let count = if site.group {
+                let count = memories.of_place(site.own()).await?.len();
+                memories.forget_place(site.own()).await?;
+                count
+            } else {
+                let count = memories.about(site.person).await?.len();
+                memories.forget_person(site.person).await?;
+                count
+            };
+            return Ok(Done::text(Mind::Forgotten(count).render(language)));
+        }
+        let Some(ids) = numbers(call.arguments) else {
+            return Ok(refused(Reason::BadArguments, &Mind::ForgetWhat, language));
+        };
+        let rows = memories.entries(ids).await?;
+        let may = rows.iter().filter(|row| may_forget(row, site, call.actor));
+        let gone: Vec<i64> = may.map(|row| row.id).collect();
+        if gone.is_empty() {
+            return Ok(refused(
+                Reason::BadArguments,
+                &Mind::NothingForgotten,
+                language,
+            ));
+        }
+        let count = gone.len();
+        memories.forget(gone).await?;
+        Ok(Done::text(Mind::Forgotten(count).render(language)))
+    }
+}
+
+/// `12`, `#12 #13`, `12, 13`.
+fn numbers(text: &str) -> Option<Vec<i64>> {
+    let parts = text.split(|sign: char| sign.is_whitespace() || matches!(sign, ',' | '，' | '、'));
+    let numbers: Option<Vec<i64>> = parts
+        .filter(|part| !part.is_empty())
+        .map(|part| part.trim_start_matches('#').parse().ok())
+        .collect();
+    numbers.filter(|numbers| (1..=MOST).contains(&numbers.len()))
+}
+
+fn may_forget(row: &MemoryRow, site: memory::Site, actor: &Actor) -> bool {
+    let own = row.place == Place::of_person(site.person) || row.from_person == site.person;
+    let moderates = actor
+        .role
+        .capabilities()
+        .contains(Capability::MANAGE_MEMBER);
+    let here = site.group && row.place == site.own() && moderates;
+    // What is for everybody was said by an owner of the gateway, and is theirs.
+    if row.place == Place::GATEWAY {
+        actor.global_owner
+    } else {
+        own || here
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_in_any_form_and_nothing_else_is() {
+        assert_eq!(numbers("12"), Some(vec![12]));
+        assert_eq!(numbers("#12, 13、14"), Some(vec![12, 13, 14]));
+        assert_eq!(numbers(""), None);
+        assert_eq!(numbers("12 cats"), None);
+        assert_eq!(numbers(&"1 ".repeat(51)), None);
+    }
+}

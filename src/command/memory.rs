@@ -1,0 +1,230 @@
+//! /memory: what is remembered here, and adding to it.
+//!
+//! Owns the syntax and who may do what: in private everything is one's own; in a group members look, who may change what
+//! all share adds, who moderates sets rules, and what is for everybody needs an owner of the gateway.
+
+use async_trait::async_trait;
+use weirgate_sdk::ChatKind;
+
+use super::{Call, Command, Desk, Done, Site, Spec, When};
+use crate::{
+    agent::memory::{self, Kept, MAX_CHARS, New},
+    i18n::{
+        About, Language,
+        mind::{Mind, Remembered},
+    },
+    permission::{Capability, Level, Scope},
+    reason::Reason,
+    store::{MemoryKind, MemoryRow, MemorySource, MemoryTier, Place, StoreError},
+};
+
+/// /memory
+#[derive(Debug)]
+pub struct Memory;
+
+static SPEC: Spec = Spec {
+    name: "memory",
+    aliases: &[],
+    about: About::Memory,
+    level: Level::Member,
+    when: When::Now,
+};
+
+/// Entries that are shown.
+const SHOWN: usize = 20;
+/// Characters that are shown of each.
+const SHORT: usize = 200;
+
+/// What a call wants.
+#[derive(Debug, PartialEq, Eq)]
+enum Ask<'a> {
+    List,
+    Find(&'a str),
+    Add(&'a str),
+    /// A name and the rule; none takes it back.
+    Rule(&'a str, &'a str),
+    Global(&'a str),
+}
+
+fn ask(arguments: &str) -> Option<Ask<'_>> {
+    let (word, rest) = arguments
+        .split_once(char::is_whitespace)
+        .unwrap_or((arguments, ""));
+    let rest = rest.trim();
+    Some(match word.to_ascii_lowercase().as_str() {
+        "" => Ask::List,
+        "find" | "search" | "查找" => Ask::Find(rest),
+        "add" | "记住" => Ask::Add(rest),
+        "rule" | "规则" => {
+            let (name, rule) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+            Ask::Rule(name, rule.trim())
+        }
+        "global" | "全局" => Ask::Global(rest),
+        _ => return None,
+    })
+}
+
+/// Where a command was given, for the memory.
+pub(super) fn site_of(call: &Call<'_>) -> memory::Site {
+    memory::Site {
+        conversation: call.site.conversation,
+        person: call.actor.person,
+        group: call.site.chat == ChatKind::Group,
+        turn: call.turn,
+    }
+}
+
+#[async_trait]
+impl Command for Memory {
+    fn spec(&self) -> &'static Spec {
+        &SPEC
+    }
+
+    fn needs(&self, arguments: &str, site: Site) -> (Capability, Scope) {
+        let here = Scope::Conversation(site.conversation);
+        let group = site.chat == ChatKind::Group;
+        let more = match ask(arguments) {
+            Some(Ask::Global(_)) => return (Capability::SEND_COMMAND, Scope::Global),
+            Some(Ask::Add(_)) if group => Capability::WRITE,
+            Some(Ask::Rule(..)) if group => Capability::MANAGE_MEMBER,
+            _ => Capability::READ,
+        };
+        (Capability::SEND_COMMAND | more, here)
+    }
+
+    async fn run(&self, call: Call<'_>, desk: &Desk) -> Result<Done, StoreError> {
+        let language = call.language;
+        let Some(memories) = &desk.memories else {
+            return Ok(refused(Reason::BadArguments, &Mind::MemoryOff, language));
+        };
+        let Some(ask) = ask(call.arguments) else {
+            let given = call.arguments.chars().take(40).collect();
+            let possible = "find WORDS, add TEXT, rule NAME TEXT, global TEXT";
+            return Ok(Done::bad_argument(given, possible, language));
+        };
+        let site = site_of(&call);
+        let rules = desk.rules.get();
+        let kept = match ask {
+            Ask::List => {
+                let rows = if site.group {
+                    memories.of_place(site.own()).await?
+                } else {
+                    memories.about(site.person).await?
+                };
+                return Ok(Done::text(listed(&rows, site, language)));
+            }
+            Ask::Find(words) => {
+                let found = memories.find(&rules, &site.recalled_from(), words).await?;
+                let rows: Vec<MemoryRow> = found.into_iter().map(|(row, _)| row).collect();
+                return Ok(Done::text(listed(&rows, site, language)));
+            }
+            Ask::Add(text) => memories.keep(&rules, site, of_person(text, None)).await?,
+            Ask::Global(text) => {
+                memories
+                    .keep_for_all(&rules, site, of_person(text, None))
+                    .await?
+            }
+            Ask::Rule(name, "") if !name.is_empty() => {
+                return take_back(memories, site, name, language).await;
+            }
+            Ask::Rule(name, rule) => {
+                let name = name.chars().take(40).collect();
+                memories
+                    .keep(&rules, site, of_person(rule, Some(name)))
+                    .await?
+            }
+        };
+        Ok(told(kept, language))
+    }
+}
+
+/// What a person has remembered by a command; with a name it is a rule.
+fn of_person(text: &str, name: Option<String>) -> New {
+    New {
+        content: text.to_owned(),
+        kind: MemoryKind::Semantic,
+        tier: if name.is_some() {
+            MemoryTier::System
+        } else {
+            MemoryTier::Important
+        },
+        name,
+        importance: 0.6,
+        source: MemorySource::Person,
+    }
+}
+
+async fn take_back(
+    memories: &memory::Memories,
+    site: memory::Site,
+    name: &str,
+    language: Language,
+) -> Result<Done, StoreError> {
+    let rows = memories.of_place(site.own()).await?;
+    let named = rows.iter().find(|row| row.name.as_deref() == Some(name));
+    let Some(row) = named else {
+        return Ok(refused(
+            Reason::BadArguments,
+            &Mind::NothingForgotten,
+            language,
+        ));
+    };
+    memories.forget(vec![row.id]).await?;
+    Ok(Done::text(Mind::Forgotten(1).render(language)))
+}
+
+fn told(kept: Kept, language: Language) -> Done {
+    match kept {
+        Kept::Added(id) | Kept::Updated(id) => Done::text(Mind::Kept(id).render(language)),
+        Kept::Empty => {
+            let most = MAX_CHARS;
+            refused(Reason::BadArguments, &Mind::RememberWhat { most }, language)
+        }
+        Kept::Suspicious => refused(Reason::InjectionBlocked, &Mind::NotKept, language),
+        Kept::Full => refused(Reason::TooMany, &Mind::MemoryFull, language),
+    }
+}
+
+pub(super) fn refused(reason: Reason, text: &Mind, language: Language) -> Done {
+    Done {
+        refused: Some(reason),
+        ..Done::text(text.render(language))
+    }
+}
+
+/// The newest entries with where they come from.
+fn listed(rows: &[MemoryRow], site: memory::Site, language: Language) -> String {
+    let shown = rows.iter().take(SHOWN).map(|row| Remembered {
+        id: row.id,
+        text: row.content.chars().take(SHORT).collect(),
+        at: row.updated_at,
+        source: row.source,
+        tier: row.tier,
+        elsewhere: row.place != site.own() && row.place != Place::GATEWAY,
+        archived: row.archived,
+    });
+    let text = Mind::Memory {
+        entries: shown.collect(),
+        more: rows.len().saturating_sub(SHOWN),
+    };
+    text.render(language)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_say_what_is_wanted() {
+        assert_eq!(ask(""), Some(Ask::List));
+        assert_eq!(ask("find  the code "), Some(Ask::Find("the code")));
+        assert_eq!(ask("记住 我对花生过敏"), Some(Ask::Add("我对花生过敏")));
+        assert_eq!(ask("rule tone be kind"), Some(Ask::Rule("tone", "be kind")));
+        assert_eq!(ask("rule tone"), Some(Ask::Rule("tone", "")));
+        assert_eq!(
+            ask("GLOBAL closed on Sunday"),
+            Some(Ask::Global("closed on Sunday"))
+        );
+        assert_eq!(ask("what"), None);
+    }
+}

@@ -1,0 +1,100 @@
+//! Where memory is kept: over a crash, in a file of its own, in the process; and found by its meaning.
+
+use serde_json::json;
+
+use super::{agreeing, last, started, whole};
+use crate::{
+    engine::Engine,
+    gateway::{Chat as _, Gateway, rows},
+};
+
+async fn a_crash_loses_nothing_and_deletion_leaves_nothing(on: Engine) {
+    let model = agreeing().await;
+    let changes = json!({ "language": "en" });
+    let mut gateway = Gateway::prepare_on(on, &model, changes).await;
+    gateway.up().await;
+    let fake = gateway.onebot().await;
+    fake.ask(1, "/memory add My cat is called Pangur.").await;
+    fake.ask(1, "/memory add 我对花生过敏").await;
+    gateway.kill().await;
+    drop(fake);
+    gateway.up().await;
+    let fake = gateway.onebot().await;
+    fake.ask(1, "how is the cat called?").await;
+    assert!(
+        last(&model)
+            .last_user_text()
+            .contains("- My cat is called Pangur.")
+    );
+    fake.ask(1, "花生酱能吃吗？").await;
+    let told = last(&model);
+    assert!(told.last_user_text().contains("- 我对花生过敏"), "{told:?}");
+    fake.ask(1, "/forget all").await;
+    assert_eq!(fake.ask(1, "/memory").await, "Nothing is remembered here.");
+    if on == Engine::Sqlite {
+        gateway.term().await;
+        let file = gateway.database();
+        let of = |sql: &str| rows(&file, sql).concat();
+        assert_eq!(of("SELECT count(*) FROM memory"), "0");
+        let bytes = std::fs::read(&file).unwrap();
+        let holds = |text: &str| {
+            bytes
+                .windows(text.len())
+                .any(|part| part == text.as_bytes())
+        };
+        assert!(
+            !holds("花生 过敏") && !holds("pangur"),
+            "in the table or in the index"
+        );
+    }
+}
+
+suite!(a_crash_loses_nothing_and_deletion_leaves_nothing);
+
+#[tokio::test]
+async fn a_file_of_its_own_keeps_it_and_the_process_alone_does_not() {
+    for (backend, stays) in [("sqlite", true), ("memory", false)] {
+        let model = agreeing().await;
+        let mut gateway = started(&model, json!({ "backend": backend })).await;
+        let fake = gateway.onebot().await;
+        fake.ask(1, "/memory add My cat is called Pangur.").await;
+        assert!(fake.ask(1, "/memory").await.contains("Pangur"));
+        gateway.term().await;
+        assert_eq!(
+            rows(&gateway.database(), "SELECT count(*) FROM memory"),
+            ["0"]
+        );
+        drop(fake);
+        gateway.up().await;
+        let fake = gateway.onebot().await;
+        assert_eq!(
+            fake.ask(1, "/memory").await.contains("Pangur"),
+            stays,
+            "{backend}"
+        );
+        let file = gateway
+            .database()
+            .with_file_name("memory")
+            .join("memory.db");
+        assert_eq!(file.is_file(), stays);
+    }
+}
+
+#[tokio::test]
+async fn with_a_model_of_meanings_other_words_find_it_too() {
+    for known in [true, false] {
+        let model = agreeing().await;
+        let mut changes = json!({ "language": "en" });
+        if known {
+            changes["models"] = json!({ "embed": "main/meanings" });
+        }
+        let gateway = Gateway::start(&model, changes).await;
+        let fake = gateway.onebot().await;
+        fake.ask(1, "/memory add The automobile is red.").await;
+        fake.ask(1, "/memory add The puppy sleeps.").await;
+        fake.ask(1, "which car?").await;
+        let asked = whole(&last(&model));
+        assert_eq!(asked.contains("The automobile is red."), known, "{asked}");
+        assert!(!asked.contains("puppy"), "{asked}");
+    }
+}
