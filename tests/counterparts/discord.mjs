@@ -1,7 +1,8 @@
 // A Discord by others, driven over standard input and output, one JSON object a line.
 //
 // Takes the folder in which it is installed as its argument. Writes {"rest", "token", "channel", "user", "guild"} when it
-// listens. Takes {"say": text}, {"slash": {"name", "options"}} and {"messages": true}. Ends with its input.
+// listens. Takes {"say": text}, {"slash": {"name", "options"}}, {"press": {"messageId", "customId"}} and {"messages": true}.
+// Ends with its input.
 
 import { createRequire } from 'node:module';
 import net from 'node:net';
@@ -41,6 +42,8 @@ for await (const line of readline.createInterface({ input: process.stdin })) {
       say({ message: await discord.channel(channel).user(user).sendMessage({ content: wanted.say }) });
     } else if ('slash' in wanted) {
       say({ interaction: await discord.channel(channel).user(user).runSlashCommand(wanted.slash) });
+    } else if ('press' in wanted) {
+      say({ interaction: await discord.channel(channel).user(user).clickButton(wanted.press) });
     } else {
       say({ messages: await discord.channel(channel).getMessages() });
     }

@@ -2,6 +2,7 @@
 
 #![cfg(test)]
 
+mod buttons;
 mod counterpart;
 mod media;
 mod moderation;

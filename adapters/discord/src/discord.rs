@@ -15,16 +15,16 @@ use weirgate_net::{
     session::{Accepted, Frame},
 };
 use weirgate_sdk::{
-    AccountName, Adapter, AdapterError, BotId, Capabilities, ConversationKey, Downloads, Finding,
-    Indicates, Ingress, Length, LengthUnit, Menu, MessageId, Moderates, Outgoing, Platform,
-    SendError, Sent, Setup, Stop, Streaming, Streams, Timestamp, admins::Admins, answer::Render,
-    patience::Patience,
+    AccountName, Adapter, AdapterError, BotId, Buttons, Capabilities, ConversationKey, Downloads,
+    Finding, Indicates, Ingress, Length, LengthUnit, Menu, MessageId, Moderates, Outgoing,
+    Platform, SendError, Sent, Setup, Stop, Streaming, Streams, Timestamp, admins::Admins,
+    answer::Render, patience::Patience,
 };
 
 use crate::{
     PLATFORM,
     api::Api,
-    check,
+    buttons, check,
     format::Markdown,
     intake::Intake,
     interaction::Interactions,
@@ -235,7 +235,7 @@ impl Adapter for Discord {
             // For a few minutes the platform shows a message with a known key only once.
             idempotent: true,
             transcript: false,
-            buttons: None,
+            buttons: Some(buttons::LIMITS),
             pending: true,
             media: upload::LIMITS,
             rates: settings.rates,
@@ -276,6 +276,10 @@ impl Adapter for Discord {
     }
 
     fn indicates(&self) -> Option<&dyn Indicates> {
+        Some(self)
+    }
+
+    fn buttons(&self) -> Option<&dyn Buttons> {
         Some(self)
     }
 

@@ -2,8 +2,9 @@
 //!
 //! Owns the time that an interaction leaves: it is acknowledged when it is read, before anything waits in a queue,
 //! because the platform believes the bot dead after three seconds; the answer then takes the place of "thinking" for a
-//! quarter of an hour, and afterwards is a message like any other. Its token is journaled with the message and shown in
-//! no log. Bounded in number and time.
+//! quarter of an hour, and afterwards is a message like any other. A press shows no "thinking": what all may see is a
+//! message, and only what its person alone may see answers it. Its token is journaled with the message and shown in no
+//! log. Bounded in number and time.
 
 use std::{fmt, num::NonZeroUsize, sync::Arc, time::Duration};
 
@@ -11,12 +12,9 @@ use lru::LruCache;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use serenity::{
-    builder::{
-        CreateAllowedMentions, CreateInteractionResponse, CreateInteractionResponseFollowup,
-        CreateInteractionResponseMessage, EditInteractionResponse,
-    },
-    model::application::InteractionType,
+use serenity::builder::{
+    CreateAllowedMentions, CreateInteractionResponse, CreateInteractionResponseFollowup,
+    CreateInteractionResponseMessage, EditInteractionResponse,
 };
 use tokio::{
     sync::watch,
@@ -26,10 +24,11 @@ use weirgate_sdk::{MessageId, Outgoing, ReplyContext, SendError, Sent, Timestamp
 
 use crate::{
     api::{Call, CallError, Hook, Trouble, Verb},
+    buttons::rows,
     channels::id,
     discord::{Shared, unix_time},
     places::{Snowflake, made_at, number},
-    send,
+    receive, send,
 };
 
 /// Interactions that wait for their answer; the oldest is forgotten, and "thinking" stays until the platform ends it.
@@ -52,6 +51,9 @@ pub struct Handle {
     interaction: Snowflake,
     #[serde(rename = "t")]
     token: String,
+    /// It is a press: its first answer is the message under which the button stands.
+    #[serde(rename = "p", default, skip_serializing_if = "std::ops::Not::not")]
+    press: bool,
 }
 
 impl fmt::Debug for Handle {
@@ -72,6 +74,7 @@ impl Handle {
             application: id(&event["application_id"])?,
             interaction: id(&event["id"])?,
             token: token.to_owned(),
+            press: receive::is_press(event),
         })
         .filter(|_| fits)
     }
@@ -86,11 +89,14 @@ impl Handle {
         })
     }
 
-    /// Reads what was journaled, if it still answers.
-    #[must_use]
-    fn from_context(context: &ReplyContext, now: Timestamp) -> Option<Self> {
-        let handle: Self = serde_json::from_str(&context.data).ok()?;
-        (now < handle.ends_at()).then_some(handle)
+    /// Reads what was journaled.
+    fn from_context(context: &ReplyContext) -> Option<Self> {
+        serde_json::from_str(&context.data).ok()
+    }
+
+    /// Whether it still answers.
+    fn lives(&self, now: Timestamp) -> bool {
+        now < self.ends_at()
     }
 
     fn ends_at(&self) -> Timestamp {
@@ -162,14 +168,16 @@ impl Interactions {
         self.waiting.lock().pop(&interaction);
     }
 
-    /// Takes out what waits for the answer to one of these messages.
+    /// Takes out what waits for the answer to one of these messages, and gives what shows "thinking".
     pub fn take(&self, messages: &[MessageId]) -> Vec<Handle> {
         let mut waiting = self.waiting.lock();
-        let numbers = messages
-            .iter()
-            .filter_map(|message| number(message.as_str()));
+        let numbers = messages.iter().filter_map(|message| {
+            let id = message.as_str();
+            number(id.strip_prefix(receive::MARK).unwrap_or(id))
+        });
         let taken = numbers.filter_map(|number| waiting.pop(&number));
-        taken.map(|waits| waits.handle).collect()
+        let taken = taken.map(|waits| waits.handle);
+        taken.filter(|handle| !handle.press).collect()
     }
 }
 
@@ -186,7 +194,7 @@ pub fn acknowledge(
     shared: &Arc<Shared>,
     event: &Value,
 ) -> Option<impl Future<Output = ()> + use<>> {
-    if event["type"] != u8::from(InteractionType::Command) || is_ignored(shared, event) {
+    if !receive::is_read(event) || is_ignored(shared, event) {
         return None;
     }
     let handle = Handle::read(event)?;
@@ -210,12 +218,16 @@ fn is_ignored(shared: &Shared, event: &Value) -> bool {
     users.any(|user| shared.settings.ignore.contains(user))
 }
 
-/// Shows "thinking"; whether the platform took it.
+/// Shows "thinking", or nothing where a button was pressed; whether the platform took it.
 async fn defer(shared: &Shared, handle: &Handle) -> bool {
     let Ok(api) = shared.calls() else {
         return false;
     };
-    let defer = CreateInteractionResponse::Defer(CreateInteractionResponseMessage::new());
+    let defer = if handle.press {
+        CreateInteractionResponse::Acknowledge
+    } else {
+        CreateInteractionResponse::Defer(CreateInteractionResponseMessage::new())
+    };
     let call = Call::Acknowledge(handle.hook());
     loop {
         match api.post(call, &defer, FIRST_SIGN).await {
@@ -235,10 +247,15 @@ async fn defer(shared: &Shared, handle: &Handle) -> bool {
 /// The class of what went wrong.
 pub async fn answer(shared: &Shared, outgoing: &Outgoing) -> Result<Option<Sent>, SendError> {
     let context = outgoing.reply_context.as_ref();
-    let Some(handle) = context.and_then(|context| Handle::from_context(context, unix_time()))
-    else {
+    let Some(handle) = context.and_then(Handle::from_context) else {
         return Ok(None);
     };
+    if handle.press {
+        return answer_press(shared, outgoing, &handle).await;
+    }
+    if !handle.lives(unix_time()) {
+        return Ok(None);
+    }
     let is_first = outgoing.part == 0;
     if !is_first && !outgoing.private {
         // A message has a key by which it is known when it comes again; an answer has none.
@@ -252,11 +269,10 @@ pub async fn answer(shared: &Shared, outgoing: &Outgoing) -> Result<Option<Sent>
         shared.interactions.answered(handle.interaction);
         return Ok(None);
     }
-    let text = &outgoing.rendered.text;
     let shown = if outgoing.private {
-        alone(shared, &handle, text, is_first).await
+        alone(shared, &handle, outgoing, is_first).await
     } else {
-        edit(shared, &handle, text).await
+        edit(shared, &handle, outgoing).await
     };
     match shown {
         Ok(result) => {
@@ -273,10 +289,36 @@ pub async fn answer(shared: &Shared, outgoing: &Outgoing) -> Result<Option<Sent>
     }
 }
 
+/// Tells whoever pressed what only he is to see. `None` for what all may see: that is a message like any other.
+///
+/// # Errors
+/// [`SendError::Expired`] if he cannot be told alone any more.
+async fn answer_press(
+    shared: &Shared,
+    outgoing: &Outgoing,
+    handle: &Handle,
+) -> Result<Option<Sent>, SendError> {
+    let interaction = handle.interaction;
+    if !outgoing.private {
+        return Ok(None);
+    }
+    if !handle.lives(unix_time()) || !shared.interactions.is_acknowledged(interaction).await {
+        return Err(SendError::Expired);
+    }
+    match follow_up(shared, handle, outgoing).await {
+        Ok(result) => Ok(Some(Sent {
+            message: send::message_id(&result),
+        })),
+        Err(error) if is_over(&error) => Err(SendError::Expired),
+        Err(error) => Err(send::failure(shared, interaction, &error)),
+    }
+}
+
 /// The answer in the place of "thinking".
-async fn edit(shared: &Shared, handle: &Handle, text: &str) -> Result<Value, CallError> {
+async fn edit(shared: &Shared, handle: &Handle, outgoing: &Outgoing) -> Result<Value, CallError> {
     let edit = EditInteractionResponse::new()
-        .content(text)
+        .content(&outgoing.rendered.text)
+        .components(rows(&outgoing.buttons))
         .allowed_mentions(nobody());
     call(shared, Call::Answer(Verb::Patch, handle.hook()), &edit).await
 }
@@ -285,7 +327,7 @@ async fn edit(shared: &Shared, handle: &Handle, text: &str) -> Result<Value, Cal
 async fn alone(
     shared: &Shared,
     handle: &Handle,
-    text: &str,
+    outgoing: &Outgoing,
     is_first: bool,
 ) -> Result<Value, CallError> {
     if is_first {
@@ -296,8 +338,18 @@ async fn alone(
             error => error,
         })?;
     }
+    follow_up(shared, handle, outgoing).await
+}
+
+/// A further answer, which only whoever asked sees.
+async fn follow_up(
+    shared: &Shared,
+    handle: &Handle,
+    outgoing: &Outgoing,
+) -> Result<Value, CallError> {
     let further = CreateInteractionResponseFollowup::new()
-        .content(text)
+        .content(&outgoing.rendered.text)
+        .components(rows(&outgoing.buttons))
         .allowed_mentions(nobody())
         .ephemeral(true);
     call(shared, Call::FollowUp(handle.hook()), &further).await
@@ -355,11 +407,8 @@ mod tests {
         let context = handle.context().expect("written");
         let made = made_at(175_928_847_299_117_063);
         assert_eq!(context.expires_at, Some(made + TOKEN_LIFE));
-        assert_eq!(
-            Handle::from_context(&context, made + 1_000),
-            Some(handle.clone())
-        );
-        assert_eq!(Handle::from_context(&context, made + TOKEN_LIFE), None);
+        assert_eq!(Handle::from_context(&context), Some(handle.clone()));
+        assert!(handle.lives(made + 1_000) && !handle.lives(made + TOKEN_LIFE));
         assert!(!format!("{handle:?}").contains("aW50"));
         for token in ["", "a/b", "a b", "a?b"] {
             let mut odd = event.clone();

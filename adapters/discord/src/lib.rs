@@ -8,6 +8,7 @@
 //! that is not accepted.
 
 mod api;
+mod buttons;
 mod channels;
 mod check;
 mod discord;

@@ -5,9 +5,11 @@
 
 mod command;
 mod content;
+mod interaction;
 mod kinds;
 mod members;
 mod message;
+mod press;
 
 use std::collections::HashSet;
 
@@ -22,8 +24,10 @@ use crate::{
     server::Servers,
 };
 
+pub use interaction::is_read;
 pub use members::server_key;
 pub use message::name;
+pub use press::{MARK, is_press};
 
 /// Longest name of an unknown event, in characters.
 const MAX_EVENT_NAME: usize = 64;

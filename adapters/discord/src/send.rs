@@ -17,6 +17,7 @@ use weirgate_sdk::{ConversationKey, MessageId, Outgoing, SendError, Sent};
 
 use crate::{
     api::{Call, CallError, Trouble},
+    buttons::rows,
     channels::id,
     discord::Shared,
     interaction, leftover,
@@ -59,7 +60,8 @@ pub async fn send(shared: &Shared, outgoing: &Outgoing) -> Result<Sent, SendErro
     }
     let key = key(&shared.secret, outgoing);
     let answers = answered(shared, outgoing);
-    match post(shared, channel, &outgoing.rendered.text, &key, answers).await {
+    let message = worded(&key, &outgoing.rendered.text).components(rows(&outgoing.buttons));
+    match post(shared, channel, message, answers).await {
         Ok(result) => {
             // What was asked for otherwise is answered by it too.
             leftover::end(shared, &outgoing.answers);
@@ -71,15 +73,14 @@ pub async fn send(shared: &Shared, outgoing: &Outgoing) -> Result<Sent, SendErro
     }
 }
 
-/// Sends a message. Only a reply that is not allowed makes a second call.
+/// Sends a message, as a reply to `answers`. Only a reply that is not allowed makes a second call.
 ///
 /// # Errors
 /// What the platform says, or why it says nothing.
 pub async fn post(
     shared: &Shared,
     channel: Snowflake,
-    text: &str,
-    key: &str,
+    message: CreateMessage,
     answers: Option<Snowflake>,
 ) -> Result<Value, CallError> {
     let api = shared
@@ -87,15 +88,17 @@ pub async fn post(
         .map_err(|error| CallError::Unreachable(error.to_string()))?;
     let call = Call::Send(channel);
     let limit = shared.settings.call_timeout;
-    let message = message(text, key, channel, answers);
-    let sent = api.post(call, &message, limit).await;
+    let Some(answers) = answers else {
+        return api.post(call, &message, limit).await;
+    };
+    let reply = replying(message.clone(), channel, answers);
+    let sent = api.post(call, &reply, limit).await;
     let refused = sent.as_ref().err().and_then(CallError::trouble);
-    if answers.is_none() || refused != Some(Trouble::NoReply) {
+    if refused != Some(Trouble::NoReply) {
         return sent;
     }
     tracing::warn!(account = %shared.account, channel,
         "the bot may not read what was said before, so its answer is no reply");
-    let message = self::message(text, key, channel, None);
     api.post(call, &message, limit).await
 }
 
@@ -133,22 +136,27 @@ pub fn shown_as_reply(shared: &Shared, message: &MessageId) -> Option<Snowflake>
     number(message.as_str()).filter(|_| shows)
 }
 
-/// The message that shows a text.
-fn message(text: &str, key: &str, channel: Snowflake, answers: Option<Snowflake>) -> CreateMessage {
-    with_reply(key, channel, answers).content(text)
-}
-
 /// A message without a text, as a reply if it is one.
 pub fn with_reply(key: &str, channel: Snowflake, answers: Option<Snowflake>) -> CreateMessage {
     let message = bare(key);
-    let Some(answers) = answers else {
-        return message;
-    };
+    match answers {
+        Some(answers) => replying(message, channel, answers),
+        None => message,
+    }
+}
+
+/// The message as a reply to another one.
+fn replying(message: CreateMessage, channel: Snowflake, answers: Snowflake) -> CreateMessage {
     // A message that is deleted meanwhile keeps nobody from an answer.
     let reply = MessageReference::new(MessageReferenceKind::Default, ChannelId::new(channel))
         .message_id(WireMessageId::new(answers))
         .fail_if_not_exists(false);
     message.reference_message(reply)
+}
+
+/// The message that shows a text.
+pub fn worded(key: &str, text: &str) -> CreateMessage {
+    bare(key).content(text)
 }
 
 /// A message without a text that mentions nobody.

@@ -12,11 +12,12 @@ use parking_lot::Mutex;
 use serde_json::Value;
 use serenity::builder::{CreateAllowedMentions, EditMessage};
 use weirgate_sdk::{
-    MessageId, Outgoing, Preview, PreviewStart, SendError, Sent, Streams, answer::Block,
+    Button, MessageId, Outgoing, Preview, PreviewStart, SendError, Sent, Streams, answer::Block,
 };
 
 use crate::{
     api::{Call, CallError, Refusal, Trouble, Verb},
+    buttons::rows,
     channels::id,
     discord::{Discord, Shared},
     format::Markdown,
@@ -101,7 +102,7 @@ impl Preview for Message {
         let shared = &self.shared;
         let turn = &self.start.turn;
         match shared.live.find(turn, self.channel) {
-            Some(message) => match edit(shared, self.channel, message, &text).await {
+            Some(message) => match edit(shared, self.channel, message, (&text, &[])).await {
                 Ok(_) => {}
                 Err(error) => match send::failure(shared, self.channel, &error) {
                     // An edit may be made again; one that failed is simply an older text for a while.
@@ -133,7 +134,8 @@ impl Message {
     async fn begin(&self, text: &str) -> Result<Snowflake, SendError> {
         let shared = &self.shared;
         let key = send::preview_key(&shared.secret, &self.start.turn);
-        let sent = send::post(shared, self.channel, text, &key, self.answered()).await;
+        let message = send::worded(&key, text);
+        let sent = send::post(shared, self.channel, message, self.answered()).await;
         let result = sent.map_err(|error| send::failure(shared, self.channel, &error))?;
         let message = id(&result["id"]);
         message.ok_or_else(|| SendError::Rejected("the message has no number".into()))
@@ -150,7 +152,7 @@ async fn edit(
     shared: &Shared,
     channel: Snowflake,
     message: Snowflake,
-    text: &str,
+    (text, buttons): (&str, &[Button]),
 ) -> Result<Value, CallError> {
     let api = shared
         .api()
@@ -158,6 +160,7 @@ async fn edit(
     // Whom a message may mention is settled anew at each edit.
     let edit = EditMessage::new()
         .content(text)
+        .components(rows(buttons))
         .allowed_mentions(CreateAllowedMentions::new().replied_user(false));
     let call = Call::Message(Verb::Patch, channel, message);
     api.post(call, &edit, shared.settings.call_timeout).await
@@ -180,7 +183,8 @@ pub async fn complete(
     };
     // Nothing was changed, so that the part may be sent.
     let is_stale = |refusal: &Refusal| matches!(refusal.trouble(), Trouble::Gone | Trouble::Other);
-    match edit(shared, channel, message, &outgoing.rendered.text).await {
+    let shown = (&*outgoing.rendered.text, &*outgoing.buttons);
+    match edit(shared, channel, message, shown).await {
         Ok(_) => {
             shared.live.forget(turn);
             Ok(Some(Sent {

@@ -6,9 +6,9 @@ use async_trait::async_trait;
 use serde_json::json;
 use tokio::time::Instant;
 use weirgate_discord::{Discord, Settings};
-use weirgate_sdk::{Adapter, AdapterError, settings::Secret};
+use weirgate_sdk::{Adapter, AdapterError, MessageId, settings::Secret};
 use weirgate_testkit::{
-    contract::{Platform, Seen},
+    contract::{Platform, Presses, Seen},
     discord::{FakeDiscord, direct, visible},
     ingress::RecordingIngress,
 };
@@ -166,5 +166,31 @@ impl Platform for Session {
     async fn restart(&mut self) {
         self.bot = bot(self.fake.url());
         self.life.run(self.bot.clone()).await;
+    }
+
+    fn presses(&mut self) -> Option<&mut dyn Presses> {
+        Some(self)
+    }
+}
+
+fn number(message: &MessageId) -> u64 {
+    message.as_str().parse().expect("a number")
+}
+
+#[async_trait]
+impl Presses for Session {
+    async fn shown(&mut self, _: usize, message: &MessageId) -> Vec<(String, String)> {
+        self.fake.buttons(number(message))
+    }
+
+    async fn press(&mut self, person: usize, message: &MessageId, id: &str) {
+        let user = PEOPLE[person];
+        self.fake.press(direct(user), user, number(message), id);
+    }
+
+    async fn told(&mut self, person: usize, limit: Duration) -> Option<String> {
+        let message = self.fake.next_message(limit).await?;
+        assert!(message.private && message.channel == direct(PEOPLE[person]));
+        Some(visible(&message.text))
     }
 }

@@ -12,7 +12,7 @@ use tokio::{
 use weirgate_sdk::{Preview, PreviewStart, Via};
 use weirgate_testkit::discord::REQUESTS;
 
-use super::*;
+use super::{buttons::button, *};
 
 fn installed(what: &str) -> PathBuf {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
@@ -168,6 +168,57 @@ async fn words_previews_and_commands_go_through_a_discord_by_others() {
         Some("pong".into())
     );
     assert_eq!(said.len(), 2, "{said:?}");
+    rig.ended().await;
+    counterpart.process.kill().await.expect("ends");
+}
+
+#[tokio::test]
+async fn a_question_is_pressed_answered_and_settled_in_a_discord_by_others() {
+    let mut counterpart = Counterpart::start().await;
+    let bot = weirgate_discord::build(setup(), counterpart.settings());
+    let unused = FakeDiscord::start(TOKEN).await;
+    let rig = Rig::of(unused, RecordingIngress::new(), bot);
+    rig.is_up().await;
+    counterpart.ask(json!({ "say": "/delete" })).await;
+    let place = rig.heard().await.conversation;
+    let question = Outgoing {
+        buttons: vec![button("Yes", "p/1/2/yes"), button("No", "p/1/2/no")],
+        ..rig.outgoing(&place, 1, "Really?")
+    };
+    let sent = rig.bot.send(question).await.expect("sent").message;
+    let sent = sent.expect("it has a number");
+    let said = counterpart.bot_said().await;
+    let row = &said[0]["components"][0]["components"];
+    assert_eq!(row[0]["custom_id"], "p/1/2/yes", "{said:?}");
+    assert_eq!(row.as_array().map(Vec::len), Some(2));
+    let press = json!({ "press": { "messageId": sent.as_str(), "customId": "p/1/2/yes" } });
+    counterpart.ask(press).await;
+    let press = rig.heard().await;
+    assert_eq!(
+        (press.via, press.own_text().as_str()),
+        (Via::Button, "p/1/2/yes")
+    );
+    assert_eq!(
+        press.reply_to.map(|replied| replied.message),
+        Some(sent.clone())
+    );
+    let alone = Outgoing {
+        answers: vec![press.id],
+        reply_context: press.reply_context,
+        private: true,
+        ..rig.outgoing(&place, 2, "That is for somebody else to answer.")
+    };
+    rig.bot.send(alone).await.expect("sent");
+    let buttons = rig.bot.buttons().expect("it can");
+    buttons.retire(&place, &sent).await.expect("taken away");
+    let said = counterpart.bot_said().await;
+    assert_eq!(said[0]["content"], "Really?", "the words stay");
+    assert!(
+        said[0]["components"].as_array().is_none_or(Vec::is_empty),
+        "{said:?}"
+    );
+    assert_eq!(said.len(), 2, "{said:?}");
+    assert_eq!(said[1]["content"], "That is for somebody else to answer.");
     rig.ended().await;
     counterpart.process.kill().await.expect("ends");
 }

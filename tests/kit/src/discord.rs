@@ -9,6 +9,7 @@ mod files;
 mod gateway;
 pub mod guild;
 mod interact;
+mod presses;
 mod rest;
 mod server;
 pub(crate) mod session;
@@ -61,6 +62,8 @@ pub struct Message {
     pub channel: u64,
     /// What was sent.
     pub text: String,
+    /// The buttons under it, as label and id.
+    pub buttons: Vec<(String, String)>,
     /// Its files.
     pub files: Vec<Upload>,
     /// The message that it is a reply to.

@@ -4,10 +4,13 @@
 //! that both lead to the same handler.
 
 use serde_json::{Value, json};
-use weirgate_sdk::{Event, InboundMessage, Timestamp, Via};
+use weirgate_sdk::Via;
 
-use super::{Receiver, Where, content, malformed, other};
-use crate::{channels::id, interaction::Handle, places::number};
+use super::{content, interaction::Said};
+use crate::{
+    channels::id,
+    places::{Snowflake, number},
+};
 
 /// A command of the application (Interaction Types).
 const COMMAND: u64 = 2;
@@ -20,39 +23,26 @@ const GROUPS: [u64; 2] = [1, 2];
 const MAX_FIELDS: usize = 25;
 const MAX_DEPTH: usize = 3;
 
-impl Receiver<'_> {
-    /// Reads an interaction.
-    pub(super) fn interaction(&self, place: Where, event: &Value, now: Timestamp) -> Event {
-        let kind = "INTERACTION_CREATE";
-        if event["type"] != COMMAND || event["data"]["type"].as_u64().unwrap_or(TYPED) != TYPED {
-            return other("INTERACTION_CREATE of another kind");
-        }
-        let (Some(number), Some(name)) = (id(&event["id"]), event["data"]["name"].as_str()) else {
-            return malformed(kind);
-        };
-        let user = match &event["member"]["user"] {
-            Value::Null => &event["user"],
-            user => user,
-        };
-        let said =
-            json!({ "author": user, "member": event["member"], "guild_id": event["guild_id"] });
-        let Some(sender) = self.sender(&said) else {
-            return malformed(kind);
-        };
-        if self.ignored.contains(sender.key.id.as_str()) {
-            return other("interaction of an ignored user");
-        }
-        let mut text = format!("/{name}");
-        fields(&event["data"]["options"], MAX_DEPTH, &mut text);
-        let mentions = mentions(&event["data"]["resolved"]);
-        let said = json!({ "type": 0, "content": text, "mentions": mentions });
-        let content = content::filled_in(&said, self.bot);
-        Event::Message(Box::new(InboundMessage {
-            via: Via::Command,
-            reply_context: Handle::read(event).and_then(|handle| handle.context()),
-            ..self.said(place, sender, number, content, now)
-        }))
-    }
+/// Whether an interaction is a command that somebody could have typed.
+#[must_use]
+pub fn is_command(event: &Value) -> bool {
+    event["type"] == COMMAND && event["data"]["type"].as_u64().unwrap_or(TYPED) == TYPED
+}
+
+/// Reads a command; `None` if it has no name.
+#[must_use]
+pub fn read(event: &Value, bot: Snowflake) -> Option<Said> {
+    let data = &event["data"];
+    let mut text = format!("/{}", data["name"].as_str()?);
+    fields(&data["options"], MAX_DEPTH, &mut text);
+    let mentions = mentions(&data["resolved"]);
+    let words = json!({ "type": 0, "content": text, "mentions": mentions });
+    Some(Said {
+        id: id(&event["id"])?.to_string().into(),
+        content: content::filled_in(&words, bot),
+        via: Via::Command,
+        reply_to: None,
+    })
 }
 
 /// Writes down what was filled in.

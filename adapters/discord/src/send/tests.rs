@@ -42,7 +42,10 @@ fn a_key_is_that_of_the_part_alone() {
 #[test]
 fn every_message_mentions_nobody() {
     for answers in [None, Some(77)] {
-        let message = message("@everyone <@1>", "k", 5, answers);
+        let mut message = worded("k", "@everyone <@1>");
+        if let Some(answers) = answers {
+            message = replying(message, 5, answers);
+        }
         let wire = serde_json::to_value(&message).expect("JSON");
         let allowed = &wire["allowed_mentions"];
         assert_eq!(allowed["parse"], json!([]), "{wire}");

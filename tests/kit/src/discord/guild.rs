@@ -179,11 +179,18 @@ impl State {
     fn member(&self, user: u64) -> Result<Value, Refusal> {
         let unknown = || refusal(404, 10_007, "Unknown Member");
         let member = self.guild.members.get(&user).ok_or_else(unknown)?;
-        let roles: Vec<String> = member.roles.iter().map(ToString::to_string).collect();
+        let roles = self.roles_of(user);
         Ok(json!({
             "user": { "id": user.to_string(), "username": format!("user {user}") }, "nick": null, "roles": roles,
             "communication_disabled_until": member.quiet_until,
         }))
+    }
+
+    /// The roles of somebody, as events tell them.
+    pub(super) fn roles_of(&self, user: u64) -> Vec<String> {
+        let member = self.guild.members.get(&user);
+        let roles = member.map_or(&[][..], |member| &member.roles);
+        roles.iter().map(ToString::to_string).collect()
     }
 
     fn height(&self, user: u64) -> u64 {
@@ -281,9 +288,14 @@ impl State {
                 "Cannot edit a message by another user",
             ));
         }
-        let text = self.checked(said, &[])?;
-        self.history[found]["content"] = text.clone().into();
-        self.change_text(message, text);
+        let mut said = said.clone();
+        if said["content"].is_null() {
+            // What is not named stays as it is.
+            said["content"] = self.history[found]["content"].clone();
+        }
+        let words = self.checked(&said, &[])?;
+        self.history[found]["content"] = words.0.clone().into();
+        self.change_words(message, words);
         self.edits.push(message);
         Ok(self.history[found].clone())
     }

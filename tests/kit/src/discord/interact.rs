@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::{
     BOT, FakeDiscord, Message, SERVER, State, direct,
-    rest::{Refusal, refusal},
+    rest::{Refusal, Words, refusal},
 };
 
 /// The bot's application.
@@ -21,8 +21,9 @@ pub const APPLICATION: u64 = 10_901;
 const FIRST_SIGN: Duration = Duration::from_secs(3);
 /// An answer that its person alone sees (Message Flags).
 const EPHEMERAL: u64 = 1 << 6;
-/// The first sign that an answer is being made (Interaction Callback Type).
-const DEFER: u64 = 5;
+/// The first sign that an answer is being made, and the one that says only that a press was seen (Interaction Callback
+/// Type).
+const SIGNS: (u64, u64) = (5, 6);
 
 /// Interactions, by their numbers, and the menus.
 #[derive(Debug, Default)]
@@ -40,14 +41,18 @@ struct Interaction {
     stage: Stage,
     /// Its token is not taken any more.
     over: bool,
+    /// The message whose button was pressed.
+    pressed: Option<u64>,
 }
 
 /// What is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
+pub(super) enum Stage {
     New,
     Thinking,
     Answered(u64),
+    /// A press was seen: what is answered first is the message that has the button.
+    Pressed(u64),
     TakenAway,
 }
 
@@ -124,35 +129,12 @@ impl FakeDiscord {
         changes: &Value,
     ) -> u64 {
         self.change(|state| {
-            let id = state.next_id();
-            let token = format!("token-{id}");
-            let person = json!({ "id": user.to_string(), "username": format!("user {user}") });
-            let mut event = json!({
-                "id": id.to_string(), "application_id": APPLICATION.to_string(), "type": 2, "token": token,
-                "channel_id": channel.to_string(), "version": 1, "locale": "en-US",
-                "data": { "id": "77", "name": name, "type": 1, "options": options },
-            });
-            if channel == direct(user) {
-                event["user"] = person;
-                event["channel"] = json!({ "id": channel.to_string(), "type": 1 });
-                let described = json!({ "id": channel.to_string(), "type": 1 });
-                state.channels.insert(channel, described);
-            } else {
-                event["member"] = json!({ "user": person, "roles": [], "permissions": "0" });
-                event["guild_id"] = SERVER.to_string().into();
-                event["channel"] = state.channels.get(&channel).cloned().unwrap_or_default();
-            }
+            let (id, mut event) = state.interaction_event(channel, user, 2);
+            event["data"] = json!({ "id": "77", "name": name, "type": 1, "options": options });
             for (name, value) in changes.as_object().into_iter().flatten() {
                 event[name] = value.clone();
             }
-            let interaction = Interaction {
-                token,
-                channel,
-                at: Instant::now(),
-                stage: Stage::New,
-                over: false,
-            };
-            state.interactions.known.insert(id, interaction);
+            state.begin(id, channel, None, &event);
             state.push("INTERACTION_CREATE", event, Some(user));
             id
         })
@@ -204,20 +186,55 @@ impl FakeDiscord {
 }
 
 impl State {
+    /// The event of an interaction of this kind, and its number.
+    pub(super) fn interaction_event(&mut self, channel: u64, user: u64, kind: u64) -> (u64, Value) {
+        let id = self.next_id();
+        let person = json!({ "id": user.to_string(), "username": format!("user {user}") });
+        let mut event = json!({
+            "id": id.to_string(), "application_id": APPLICATION.to_string(), "type": kind,
+            "token": format!("token-{id}"), "channel_id": channel.to_string(), "version": 1, "locale": "en-US",
+        });
+        if channel == direct(user) {
+            event["user"] = person;
+            event["channel"] = json!({ "id": channel.to_string(), "type": 1 });
+            let described = json!({ "id": channel.to_string(), "type": 1 });
+            self.channels.insert(channel, described);
+        } else {
+            let roles = self.roles_of(user);
+            event["member"] = json!({ "user": person, "roles": roles, "permissions": "0" });
+            event["guild_id"] = SERVER.to_string().into();
+            event["channel"] = self.channels.get(&channel).cloned().unwrap_or_default();
+        }
+        (id, event)
+    }
+
+    /// An interaction begins; `pressed` is the message whose button it is of.
+    pub(super) fn begin(&mut self, id: u64, channel: u64, pressed: Option<u64>, event: &Value) {
+        let interaction = Interaction {
+            token: event["token"].as_str().unwrap_or_default().to_owned(),
+            channel,
+            at: Instant::now(),
+            stage: Stage::New,
+            over: false,
+            pressed,
+        };
+        self.interactions.known.insert(id, interaction);
+    }
+
     pub(super) fn interact(&mut self, call: Call, said: &Value) -> Result<Value, Refusal> {
         match call {
             Call::Acknowledge(id, token) => self.acknowledge(id, &token, said),
             Call::Edit(token) => {
                 let (id, channel, stage) = self.interaction(&token)?;
-                let text = self.checked(said, &[])?;
+                let words = self.checked(said, &[])?;
                 let number = match stage {
                     Stage::New => return Err(refusal(404, 10_015, "Unknown Webhook")),
                     Stage::TakenAway => return Err(refusal(404, 10_008, "Unknown Message")),
-                    Stage::Answered(number) => {
-                        self.change_text(number, text);
+                    Stage::Answered(number) | Stage::Pressed(number) => {
+                        self.change_words(number, words);
                         number
                     }
-                    Stage::Thinking => self.answer(id, channel, text, false),
+                    Stage::Thinking => self.answer(id, channel, words, false),
                 };
                 self.stage(id, Stage::Answered(number));
                 Ok(json!({ "id": number.to_string(), "channel_id": channel.to_string() }))
@@ -228,6 +245,7 @@ impl State {
                     Stage::New => return Err(refusal(404, 10_015, "Unknown Webhook")),
                     Stage::TakenAway => return Err(refusal(404, 10_008, "Unknown Message")),
                     Stage::Thinking | Stage::Answered(_) => self.stage(id, Stage::TakenAway),
+                    Stage::Pressed(message) => self.take_question_away(id, message),
                 }
                 Ok(Value::Null)
             }
@@ -236,11 +254,11 @@ impl State {
                 if stage == Stage::New {
                     return Err(refusal(404, 10_015, "Unknown Webhook"));
                 }
-                let text = self.checked(said, &[])?;
+                let words = self.checked(said, &[])?;
                 // The first further answer takes the place of "thinking", which all see.
                 let flags = said["flags"].as_u64().unwrap_or(0);
                 let private = flags & EPHEMERAL != 0 && stage != Stage::Thinking;
-                let number = self.answer(id, channel, text, private);
+                let number = self.answer(id, channel, words, private);
                 if stage == Stage::Thinking {
                     self.stage(id, Stage::Answered(number));
                 }
@@ -263,10 +281,14 @@ impl State {
         if known.stage != Stage::New {
             return Err(refusal(400, 40_060, "already acknowledged"));
         }
-        if said["type"] != DEFER {
+        let (stage, sign) = match known.pressed {
+            Some(message) => (Stage::Pressed(message), SIGNS.1),
+            None => (Stage::Thinking, SIGNS.0),
+        };
+        if said["type"] != sign {
             self.violations.push(format!("the first sign {said}"));
         }
-        self.stage(id, Stage::Thinking);
+        self.stage(id, stage);
         Ok(Value::Null)
     }
 
@@ -278,13 +300,19 @@ impl State {
         Ok((*id, known.channel, known.stage))
     }
 
-    fn stage(&mut self, id: u64, stage: Stage) {
+    pub(super) fn stage(&mut self, id: u64, stage: Stage) {
         if let Some(known) = self.interactions.known.get_mut(&id) {
             known.stage = stage;
         }
     }
 
-    fn answer(&mut self, interaction: u64, channel: u64, text: String, private: bool) -> u64 {
+    fn answer(
+        &mut self,
+        interaction: u64,
+        channel: u64,
+        (text, buttons): Words,
+        private: bool,
+    ) -> u64 {
         let own = json!({
             "author": { "id": BOT.to_string(), "username": "weir", "bot": true }, "type": 20,
             "application_id": APPLICATION.to_string(), "webhook_id": APPLICATION.to_string(),
@@ -297,6 +325,7 @@ impl State {
             id: number,
             channel,
             text,
+            buttons: buttons.unwrap_or_default(),
             files: Vec::new(),
             reply_to: None,
             nonce: String::new(),
@@ -306,10 +335,11 @@ impl State {
         number
     }
 
-    /// A message of the bot has another text.
-    pub(super) fn change_text(&mut self, number: u64, text: String) {
+    /// A message of the bot has another text; its buttons stay unless something is said of them.
+    pub(super) fn change_words(&mut self, number: u64, (text, buttons): Words) {
         if let Some(sent) = self.sent.iter_mut().find(|sent| sent.id == number) {
             sent.text = text;
+            sent.buttons = buttons.unwrap_or_else(|| std::mem::take(&mut sent.buttons));
         }
     }
 

@@ -17,7 +17,7 @@ use bytes::Bytes;
 use futures_util::stream;
 use serde_json::{Value, json};
 
-use super::{BOT, Message, Shared, State, fields, guild, interact};
+use super::{BOT, Message, Shared, State, fields, guild, interact, presses};
 use crate::upload::{self, Upload};
 
 /// The longest request, in bytes.
@@ -60,6 +60,9 @@ impl Fault {
         Self::Refused(429, body)
     }
 }
+
+/// What a message says: its text, and its buttons if the body says anything of them.
+pub(super) type Words = (String, Option<Vec<(String, String)>>);
 
 /// A refusal: status and body.
 pub(super) type Refusal = (u16, Value);
@@ -292,7 +295,7 @@ impl State {
         if files.iter().any(|file| file.content.len() > MAX_FILE) {
             return Err(refusal(413, 40_005, "Request entity too large"));
         }
-        let text = self.checked(said, files)?;
+        let (text, buttons) = self.checked(said, files)?;
         let nonce = said["nonce"].as_str().unwrap_or_default().to_owned();
         let is_known = |sent: &&Message| said["enforce_nonce"] == true && sent.nonce == nonce;
         if let Some(known) = self.sent.iter().find(is_known) {
@@ -308,6 +311,7 @@ impl State {
             id: id.unwrap_or_default(),
             channel,
             text,
+            buttons: buttons.unwrap_or_default(),
             files: files.to_vec(),
             reply_to,
             nonce,
@@ -317,8 +321,8 @@ impl State {
         Ok(message)
     }
 
-    /// The text of a message that is as the documentation wants it. The platform cuts white space off at both ends.
-    pub(super) fn checked(&mut self, said: &Value, files: &[Upload]) -> Result<String, Refusal> {
+    /// The words of a message that is as the documentation wants it. The platform cuts white space off at both ends.
+    pub(super) fn checked(&mut self, said: &Value, files: &[Upload]) -> Result<Words, Refusal> {
         let invalid = |field: &str, code: &str| {
             let errors = json!({ field: { "_errors": [{ "code": code, "message": "wrong" }] } });
             (
@@ -349,7 +353,7 @@ impl State {
         if text.trim().is_empty() && files.is_empty() {
             return Err(refusal(400, 50_006, "Cannot send an empty message"));
         }
-        Ok(text.trim().to_owned())
+        Ok((text.trim().to_owned(), presses::buttons(said)?))
     }
 
     fn reply(&self, channel: u64, reference: &Value) -> Result<Option<u64>, Refusal> {
