@@ -329,6 +329,7 @@ impl Shared {
             claim: Arc::clone(&self.claim),
             put_off: Arc::clone(&self.put_off),
             database: self.database.clone(),
+            media: self.tuner.media.clone(),
             configure: self.configure.clone(),
         };
         Agent::new(AgentParts {

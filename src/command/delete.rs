@@ -1,8 +1,8 @@
 //! /delete: what the gateway keeps of a conversation is deleted, once somebody who may has said how much.
 //!
 //! Owns what "everything" is, in this order: what waits and what is not sent ends with a reason, running turns are
-//! stopped, the words of all messages and answers are taken out of the journal, and with the end of the turn go the
-//! context, the settings, what else waits for an answer, and what is personal in the audit log. Roles stay, so that
+//! stopped, the words of all messages and answers are taken out of the journal, its files are removed, and with the end of
+//! the turn go the context, the settings, what else waits for an answer, and what is personal in the audit log. Roles stay, so that
 //! nobody rises by it; so do the bare records of the audit log, and the rows of the journal without their words, because they keep an event from being taken
 //! twice.
 
@@ -147,6 +147,9 @@ pub async fn wipe(desk: &Desk, conversation: i64, before: i64) -> Result<Wiped, 
     desk.stop_all(conversation, STOPPING).await;
     let replies = desk.deliverer.drop_all(conversation, reason).await;
     erase(desk, conversation, before).await?;
+    if let Some(media) = &desk.media {
+        media.remove_all(conversation).await?;
+    }
     Ok(Wiped { messages, replies })
 }
 

@@ -17,6 +17,7 @@ use crate::{
     directory::Directory,
     i18n::StatusFacts,
     inbound::{body, keying::Keying, queue::QueueKey},
+    media::MediaStore,
     outbound::deliver::Deliverer,
     reason::Reason,
     schedule::dispatch::Dispatch,
@@ -62,6 +63,8 @@ pub struct Desk {
     pub claim: Arc<Claim>,
     /// The file of the database; `None` where it is on a server.
     pub database: Option<PathBuf>,
+    /// Files that people sent, where they are kept.
+    pub media: Option<Arc<MediaStore>>,
     /// Told when something was put off.
     pub put_off: Arc<Notify>,
     /// The running configuration, if it can be changed.

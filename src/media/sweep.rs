@@ -1,4 +1,4 @@
-//! What goes by itself: files whose time is over, and files that nobody knows.
+//! What goes: files whose time is over, files that nobody knows, and those of a conversation that is deleted.
 //!
 //! Owns when it is looked. A file without a row is the trace of a crash between the two, or of rows that went with
 //! their conversation.
@@ -8,7 +8,10 @@ use std::{collections::HashSet, sync::Arc, time::Duration};
 use weirgate_sdk::Stop;
 
 use super::{Fault, MediaStore, folder::INCOMING_AGE};
-use crate::{store::MediaQuestion, telemetry::metrics};
+use crate::{
+    store::{MediaQuestion, StoreError},
+    telemetry::metrics,
+};
 
 /// Between two looks at what has expired.
 const EXPIRED_EVERY: Duration = Duration::from_secs(60);
@@ -61,6 +64,25 @@ impl MediaStore {
             self.remove_unknown().await?;
         }
         Ok(())
+    }
+
+    /// Removes all files of a conversation.
+    ///
+    /// # Errors
+    /// The store's; what was removed until then is gone.
+    pub async fn remove_all(&self, conversation: i64) -> Result<(), StoreError> {
+        loop {
+            let limit = CHUNK;
+            let of = MediaQuestion::Newest {
+                conversation,
+                limit,
+            };
+            let rows = self.store.media(of).await?;
+            if rows.is_empty() {
+                return Ok(());
+            }
+            self.forget(&rows, "deleted").await?;
+        }
     }
 
     async fn remove_unknown(&self) -> Result<(), Fault> {

@@ -129,7 +129,7 @@ metrics! {
     MediaBytes = "weirgate_media_size_bytes", Kind::Gauge, [],
         "Size of the files in the media store, in bytes.";
     MediaFiles = "weirgate_media_files_total", Kind::Counter, ["outcome"],
-        "Files that people sent, by what became of them: kept, reused, too_large, failed; and files that went: expired, evicted, unknown.";
+        "Files that people sent, by what became of them: kept, reused, too_large, failed; and files that went: expired, evicted, deleted, unknown.";
     AdaptersUp = "weirgate_adapters_up", Kind::Gauge, ["platform", "account"],
         "1 while the account is connected to its platform, else 0.";
     AdapterChanges = "weirgate_adapter_state_changes_total", Kind::Counter, ["platform", "account", "state"],

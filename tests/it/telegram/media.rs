@@ -187,3 +187,27 @@ async fn a_model_that_does_not_see_is_told_that_there_is_a_picture() {
     assert_eq!(answer(&fake).await, "re: [sticker 😀]");
     assert_eq!(kept(&gateway), 0);
 }
+
+#[tokio::test]
+async fn files_go_with_their_conversation() {
+    let fake = FakeTelegram::start(TOKEN).await;
+    let (_model, gateway) = gateway(&fake, json!({})).await;
+    for (user, file) in [(7, "cat"), (7, "dog"), (8, "cow")] {
+        fake.file(file, &[PNG, file.as_bytes()].concat());
+        fake.say(user, user, "", &photo(file, "look"));
+        assert_eq!(answer(&fake).await, "re: [image]look");
+    }
+    assert_eq!(kept(&gateway), 3);
+    fake.say(7, 7, "/delete", &Value::Null);
+    let question = fake.next_message(LIMIT).await.expect("a question");
+    let all = question.buttons.iter().find(|(_, id)| id.ends_with("/all"));
+    fake.press(7, 7, question.id, &all.expect("it can be all").1);
+    assert!(answer(&fake).await.starts_with("Deleted"));
+    assert_eq!(kept(&gateway), 1);
+    let rows = crate::gateway::rows(&gateway.database(), "SELECT conversation FROM media");
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    // What he sends from now on is kept again.
+    fake.say(7, 7, "", &photo("cat", "again"));
+    assert_eq!(answer(&fake).await, "re: [image]again");
+    assert_eq!(kept(&gateway), 2);
+}
