@@ -25,7 +25,7 @@ pub(super) fn backup(tool: &Tool, into: &Path) -> ExitCode {
     } else {
         into.to_owned()
     };
-    match copy::backup(database, &into) {
+    match copy::backup(database, &into, None) {
         Ok(copied) => {
             let (path, bytes) = (copied.path.as_path(), copied.bytes);
             say(&Console::BackedUp { path, bytes }.render(tool.language));

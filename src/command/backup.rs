@@ -14,7 +14,10 @@ use crate::{
     i18n::{About, oversight::Oversight},
     permission::{AuditEvent, Capability, Level, Scope},
     reason::Reason,
-    store::{StoreError, sqlite::copy},
+    store::{
+        StoreError,
+        sqlite::copy::{self, Asked},
+    },
 };
 
 /// /backup
@@ -49,8 +52,11 @@ impl Command for Backup {
             let text = Oversight::OnServer.render(call.language);
             return Ok(Done::declined(text));
         };
-        let stamp = crate::clock::compact(desk.now());
-        let copied = tokio::task::spawn_blocking(move || copy(&database, &stamp)).await;
+        let asked = Asked {
+            message: call.turn,
+            at: desk.now(),
+        };
+        let copied = tokio::task::spawn_blocking(move || copy(&database, asked)).await;
         let (text, path) = match copied {
             Ok(Ok((path, bytes))) => {
                 let shown = path.display().to_string();
@@ -81,7 +87,7 @@ impl Command for Backup {
 }
 
 /// Copies the database; gives the copy and its size.
-fn copy(database: &Path, stamp: &str) -> Result<(PathBuf, u64), Oversight> {
+fn copy(database: &Path, asked: Asked) -> Result<(PathBuf, u64), Oversight> {
     let refused = |error: &dyn std::fmt::Display| Oversight::NotBackedUp {
         error: error.to_string(),
     };
@@ -94,7 +100,9 @@ fn copy(database: &Path, stamp: &str) -> Result<(PathBuf, u64), Oversight> {
             most: MOST,
         });
     }
-    let copied = copy::backup(database, &folder.join(format!("weirgate-{stamp}.db")));
+    let stamp = crate::clock::compact(asked.at);
+    let into = folder.join(format!("weirgate-{stamp}.db"));
+    let copied = copy::backup(database, &into, Some(asked));
     let copied = copied.map_err(|error| refused(&error))?;
     Ok((copied.path, copied.bytes))
 }

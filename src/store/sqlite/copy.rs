@@ -12,13 +12,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
+use weirgate_sdk::Timestamp;
 
 use super::{
-    OpenError, folder,
+    OpenError, code, folder,
     migrate::{KNOWN, beside},
     writer::{meta, set_meta},
 };
+use crate::store::{EndState, TurnState};
 
 /// Bytes by which the log may grow while a copy is made.
 const LOG_GROWTH: u64 = 512 << 20;
@@ -100,12 +102,22 @@ fn database_error(path: &Path) -> impl FnOnce(rusqlite::Error) -> CopyError {
     }
 }
 
+/// The message that asks for a copy of the database in which it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Asked {
+    /// Its id in the journal.
+    pub message: i64,
+    /// Now.
+    pub at: Timestamp,
+}
+
 /// Copies the database at `from` into the new file `into`, as it is at one moment, whole or not at all. A
-/// gateway may run. Blocks for as long as it takes.
+/// gateway may run. Blocks for as long as it takes. The message that asks for it has ended in the copy, or it would be
+/// answered once more by whoever puts the copy back.
 ///
 /// # Errors
 /// See [`CopyError`]; nothing is left of the copy then.
-pub fn backup(from: &Path, into: &Path) -> Result<Copied, CopyError> {
+pub fn backup(from: &Path, into: &Path, asked: Option<Asked>) -> Result<Copied, CopyError> {
     if into.exists() {
         return Err(CopyError::Exists(into.to_owned()));
     }
@@ -117,6 +129,10 @@ pub fn backup(from: &Path, into: &Path) -> Result<Copied, CopyError> {
         .set_len(0)
         .map_err(file_error(&unfinished))
         .and_then(|()| copy(&source, from, &unfinished))
+        .and_then(|()| match asked {
+            Some(asked) => end(&unfinished, asked).map_err(database_error(&unfinished)),
+            None => Ok(()),
+        })
         .and_then(|()| file.sync_all().map_err(file_error(&unfinished)))
         // Unlike a rename, a link never replaces a file that came in between.
         .and_then(|()| fs::hard_link(&unfinished, into).map_err(file_error(into)));
@@ -151,6 +167,22 @@ fn copy(source: &Connection, from: &Path, into: &Path) -> Result<(), CopyError> 
         Err(_) if given_up => Err(CopyError::Busy),
         Err(error) => Err(database_error(into)(error)),
     }
+}
+
+/// Ends the message that asked in its copy, and its turn if that has begun.
+fn end(copy: &Path, asked: Asked) -> rusqlite::Result<()> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(copy, flags)?;
+    let (message, at) = (asked.message, asked.at);
+    connection.execute(
+        "INSERT INTO ended (id, state, reason, turn, at) SELECT id, ?2, NULL, id, ?3 FROM inbox WHERE id = ?1",
+        params![message, code::end(EndState::Done), at],
+    )?;
+    connection.execute(
+        "UPDATE turn SET state = ?2, ended_at = ?3 WHERE id = ?1",
+        params![message, code::turn(TurnState::Done), at],
+    )?;
+    Ok(())
 }
 
 /// Runs a statement of the connection, which is interrupted as soon as `enough` says so of the time that has
