@@ -348,6 +348,11 @@ pub enum Text {
         /// The turn id.
         reference: String,
     },
+    /// A message was not passed on: it has a word of the blocklist.
+    ContentBlocked {
+        /// The turn id.
+        reference: String,
+    },
     /// Told to the model: the text that follows is not to be trusted.
     HintUntrusted,
     /// Told to the model: messages of this person were dropped before the next one.

@@ -198,6 +198,8 @@ reasons! {
     InjectionSanitised = "injection_sanitised", Change;
     /// It reads like an attempt to take over the model; the model was warned.
     InjectionWarned = "injection_warned", Change;
+    /// A word of the blocklist stands in it for which messages are not answered.
+    ContentBlocked = "content_blocked", Refusal;
     /// A word of the blocklist was taken out.
     ContentFiltered = "content_filtered", Change;
     /// A secret was replaced by the placeholder.

@@ -289,7 +289,8 @@ impl Agent {
         }
     }
 
-    fn may_tell(&self, input: &Input) -> bool {
+    /// Whether a person is told now why he gets no answer.
+    pub(super) fn may_tell(&self, input: &Input) -> bool {
         self.may_tell_in(input.conversation, input.person)
     }
 

@@ -59,16 +59,20 @@ impl Agent {
         let name = input.rules.guard.check(clean_name(speaker(turn)));
         self.report(input, "message", &words);
         self.report(input, "name", &name);
+        if let Some(refusal) = Refusal::words(&words) {
+            return Err(Box::new(self.refuse(input, turn, refusal)));
+        }
         let verdict = words.verdict.max(name.verdict);
         let reason = match verdict {
             Verdict::Pass => None,
             Verdict::Sanitised => Some(Reason::InjectionSanitised),
             Verdict::Warned => Some(Reason::InjectionWarned),
             Verdict::Blocked => {
-                return Err(Box::new(self.refuse(input, turn, [&words, &name])));
+                let refusal = Refusal::injection([&words, &name]);
+                return Err(Box::new(self.refuse(input, turn, refusal)));
             }
         };
-        let filtered = !(words.filtered.is_empty() && name.filtered.is_empty());
+        let filtered = words.is_filtered() || name.is_filtered();
         let filtered = filtered.then_some(Reason::ContentFiltered);
         for reason in reason.into_iter().chain(filtered) {
             self.traces.note(input.turn, reason, self.clock.now());
@@ -99,10 +103,10 @@ impl Agent {
     }
 
     /// Writes what was found into the log: which rule and where, never the text.
-    fn report(&self, input: &Input, place: &'static str, checked: &Checked) {
+    pub(in crate::agent) fn report(&self, input: &Input, place: &'static str, checked: &Checked) {
         for hit in &checked.filtered {
-            let turn = turn_id(input.turn);
-            tracing::info!(%turn, entry = &*hit.entry, place, "an entry of the blocklist was taken out");
+            let (turn, severity) = (turn_id(input.turn), hit.severity.name());
+            tracing::info!(%turn, entry = &*hit.entry, severity, place, "an entry of the blocklist was found");
         }
         if !input.rules.guard.logs() {
             return;
@@ -121,30 +125,68 @@ impl Agent {
         }
     }
 
-    fn refuse(&self, input: &Input, turn: &Turn, checked: [&Checked; 2]) -> Ending {
-        let mut rules: Vec<&str> = checked
-            .iter()
-            .flat_map(|checked| &checked.found)
-            .map(|finding| &*finding.rule)
-            .collect();
-        rules.sort_unstable();
-        rules.dedup();
-        let (event, here) = (
-            AuditEvent::InjectionBlocked,
-            Scope::Conversation(input.conversation),
-        );
-        let (now, rules) = (self.clock.now(), rules.join(","));
+    /// The end of a turn whose words do not pass: recorded, and told unless he was told often enough just now.
+    fn refuse(&self, input: &Input, turn: &Turn, refusal: Refusal) -> Ending {
+        let Refusal {
+            event,
+            found,
+            reason,
+        } = refusal;
+        if !self.may_tell(input) {
+            return self.noted(input, Ending::failed(String::new(), reason));
+        }
+        let (here, now) = (Scope::Conversation(input.conversation), self.clock.now());
         // What he may do otherwise is part of the record.
         let record = match decide(&turn.actor, Capability::SEND_MESSAGE, here, now) {
-            Ok(proof) => proof.record(event, rules, input.turn),
-            Err(denial) => denial.record(event, rules, input.turn),
+            Ok(proof) => proof.record(event, found, input.turn),
+            Err(denial) => denial.record(event, found, input.turn),
         };
         let reference = turn_id(input.turn);
-        let told = Text::InjectionBlocked { reference }.render(turn.language);
-        let mut ending = Ending::failed(told, Reason::InjectionBlocked);
+        let told = match reason {
+            Reason::ContentBlocked => Text::ContentBlocked { reference },
+            _ => Text::InjectionBlocked { reference },
+        };
+        let mut ending = Ending::failed(told.render(turn.language), reason);
         ending.effects.push(record.into());
         self.noted(input, ending)
     }
+}
+
+/// Why words do not pass.
+struct Refusal {
+    event: AuditEvent,
+    /// The rules or entries that were found, for the operator.
+    found: String,
+    reason: Reason,
+}
+
+impl Refusal {
+    fn injection(checked: [&Checked; 2]) -> Self {
+        let found = checked.iter().flat_map(|checked| &checked.found);
+        Self {
+            event: AuditEvent::InjectionBlocked,
+            found: named(found.map(|finding| &*finding.rule)),
+            reason: Reason::InjectionBlocked,
+        }
+    }
+
+    /// `None` if no entry of the blocklist wants it.
+    fn words(checked: &Checked) -> Option<Self> {
+        let found = named(checked.forbidden());
+        (!found.is_empty()).then_some(Self {
+            event: AuditEvent::ContentBlocked,
+            found,
+            reason: Reason::ContentBlocked,
+        })
+    }
+}
+
+/// Each name once.
+fn named<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let mut names: Vec<&str> = names.collect();
+    names.sort_unstable();
+    names.dedup();
+    names.join(",")
 }
 
 /// The name under which the sender speaks: only where several share a history.

@@ -166,7 +166,7 @@ fn read_lists(config: &mut Config, file: Option<&Path>, problems: &Problems) {
     for list in filter.files.clone() {
         let read = read_file(&folder.join(&list.path), MAX_LIST_BYTES);
         let read = read.map_err(|problem| format!("the file cannot be read: {}", problem.kind));
-        if let Err(fault) = read.and_then(|text| filter.take(&text)) {
+        if let Err(fault) = read.and_then(|text| filter.take(&text, list.severity)) {
             let (path, place) = list.key;
             problems.push(Problem::error(path, Some(place), Kind::Invalid(fault)));
         }

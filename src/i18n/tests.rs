@@ -57,6 +57,9 @@ fn notices_are_never_empty() {
         Text::InjectionBlocked {
             reference: reference(),
         },
+        Text::ContentBlocked {
+            reference: reference(),
+        },
         Text::HintUntrusted,
         Text::HintDropped {
             prefix: "[x]".into(),

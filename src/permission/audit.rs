@@ -46,6 +46,8 @@ pub enum AuditEvent {
     ApprovalDenied,
     /// A message was not passed on to the model.
     InjectionBlocked,
+    /// A message with a word of the blocklist was not passed on to the model.
+    ContentBlocked,
     /// A conversation's context was reset.
     ContextReset,
     /// Another person's turn was stopped.
@@ -95,6 +97,7 @@ impl AuditEvent {
             Self::ConversationLeft => "conversation_left",
             Self::ApprovalDenied => "approval_denied",
             Self::InjectionBlocked => "injection_blocked",
+            Self::ContentBlocked => "content_blocked",
             Self::ContextReset => "context_reset",
             Self::TurnStopped => "turn_stopped",
             Self::PersonPaired => "person_paired",

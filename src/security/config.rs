@@ -201,7 +201,7 @@ impl Security {
     /// What is wrong with an expression; those that were read are right.
     pub fn sought_in_answers(&self) -> Result<Sought, String> {
         let patterns = &self.leakage_prevention.blocked_output_patterns;
-        let words = self.content_filter.words()?;
+        let words = self.content_filter.words_of_answers()?;
         Ok(self.sought().expressions(patterns)?.words(words))
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::{
     config::{Reaction, Security},
-    injection::{self, Detector, Finding},
+    injection::{self, Detector, Finding, Severity},
     words::{Hit, Words},
 };
 
@@ -45,8 +45,24 @@ pub struct Checked {
     pub verdict: Verdict,
     /// What was found of injection, in places of the text without the words of the blocklist.
     pub found: Vec<Finding>,
-    /// What was taken out before because it is on the blocklist, in places of the text as it came.
+    /// What was found before of the blocklist, in places of the text as it came. It was taken out, unless it is only to
+    /// be told.
     pub filtered: Vec<Hit>,
+}
+
+impl Checked {
+    /// Something of the blocklist was taken out.
+    #[must_use]
+    pub fn is_filtered(&self) -> bool {
+        self.filtered.iter().any(Hit::is_taken_out)
+    }
+
+    /// The entries of the blocklist for which a message is not answered.
+    pub fn forbidden(&self) -> impl Iterator<Item = &str> {
+        let hits = self.filtered.iter();
+        let hits = hits.filter(|hit| hit.severity == Severity::High);
+        hits.map(|hit| &*hit.entry)
+    }
 }
 
 impl Guard {

@@ -5,12 +5,12 @@
 
 mod stream;
 
-use std::{ops::Range, sync::Arc};
+use std::{cmp::Reverse, collections::BTreeMap, ops::Range, sync::Arc};
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use regex::{Regex, RegexBuilder};
 
-use super::{normalise::Normalised, redact};
+use super::{injection::Severity, normalise::Normalised, redact};
 pub(super) use stream::Stream;
 
 /// Ordinary words that have a blocked one in them or share its first characters, so that they are not cut.
@@ -38,11 +38,32 @@ impl Level {
     ];
 }
 
+/// An entry of the list: a word, an `/expression/`, or an exception (`!word`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// As it is written.
+    pub text: String,
+    /// What follows from it: low is only told, medium is taken out, and a message with a high one is not answered.
+    pub severity: Severity,
+}
+
+impl From<&str> for Entry {
+    /// An entry of which nothing is said is taken out.
+    fn from(text: &str) -> Self {
+        Self {
+            text: text.to_owned(),
+            severity: Severity::Medium,
+        }
+    }
+}
+
 /// One entry of the list that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hit {
     /// The entry as it stands in the list.
     pub entry: Arc<str>,
+    /// Its severity.
+    pub severity: Severity,
     /// Where, in bytes of the text.
     pub span: Range<usize>,
 }
@@ -54,33 +75,45 @@ pub struct Words {
     /// Words and exceptions; those from `exceptions` on are exceptions.
     automaton: AhoCorasick,
     exceptions: usize,
-    entries: Vec<Arc<str>>,
-    expressions: Vec<(Arc<str>, Regex)>,
+    entries: Vec<Listed>,
+    expressions: Vec<(Listed, Regex)>,
     /// How much of a text that comes in pieces may become part of a match, in bytes; `None` for all of it.
     reach: Option<usize>,
     replacement: String,
 }
 
+/// An entry that is looked for, as it is named to the operator.
+type Listed = (Arc<str>, Severity);
+
+impl Hit {
+    /// It is replaced, and not only told.
+    #[must_use]
+    pub fn is_taken_out(&self) -> bool {
+        self.severity > Severity::Low
+    }
+}
+
 impl Words {
-    /// A list of words, `/expressions/` and exceptions (`!word`). `None` if it is empty.
+    /// A list of entries. `None` if there is nothing to look for.
     ///
     /// # Errors
     /// What is wrong with an expression.
-    pub fn new<E: AsRef<str>>(
-        list: &[E],
+    pub fn new<'a>(
+        list: impl IntoIterator<Item = &'a Entry>,
         level: Level,
         replacement: &str,
     ) -> Result<Option<Self>, String> {
         let (mut words, mut exceptions) = (Vec::new(), Vec::new());
         let (mut entries, mut expressions) = (Vec::new(), Vec::new());
         let mut longest = Some(0);
-        for entry in list.iter().map(|entry| entry.as_ref().trim()) {
+        for Entry { text, severity } in list {
+            let entry = text.trim();
             if let Some(expression) = expression(entry) {
                 let regex =
                     compile(expression, level).map_err(|error| format!("{entry}: {error}"))?;
                 let length = redact::longest(expression);
                 longest = longest.zip(length).map(|(one, other)| one.max(other));
-                expressions.push((entry.into(), regex));
+                expressions.push(((entry.into(), *severity), regex));
                 continue;
             }
             let (list, word) = match entry.strip_prefix('!') {
@@ -93,7 +126,7 @@ impl Words {
             }
             longest = longest.map(|longest: usize| longest.max(folded.len()));
             if !entry.starts_with('!') {
-                entries.push(entry.into());
+                entries.push((entry.into(), *severity));
             }
             list.push(folded);
         }
@@ -124,33 +157,29 @@ impl Words {
     pub fn find(&self, text: &str) -> Vec<Hit> {
         let form = fold(text, self.level);
         let mut hits = Vec::new();
-        self.look(form.text(), &mut |entry, span| {
+        self.look(form.text(), &mut |(entry, severity), span| {
             hits.push(Hit {
                 entry: Arc::clone(entry),
+                severity: *severity,
                 span: form.range_of(span, text),
             });
         });
         for (second, places) in self.second_forms(form.text()) {
-            self.look(&second, &mut |entry, span| {
+            self.look(&second, &mut |(entry, severity), span| {
                 let at = |index: usize| places.get(index).map_or(0, |place| *place as usize);
                 let place = at(span.start)..span.end.checked_sub(1).map_or(0, at) + 1;
                 hits.push(Hit {
                     entry: Arc::clone(entry),
+                    severity: *severity,
                     span: form.range_of(place, text),
                 });
             });
         }
-        hits.sort_by_key(|hit| (hit.span.start, std::cmp::Reverse(hit.span.end)));
-        let mut end = 0;
-        hits.retain(|hit| {
-            let kept = hit.span.start >= end && !hit.span.is_empty();
-            end = if kept { hit.span.end } else { end };
-            kept
-        });
-        hits
+        apart(hits)
     }
 
-    /// The text with what is found replaced; `None` if there is nothing.
+    /// The text with what is found replaced, if it is more than to be told, and all that is found; `None` if there is
+    /// nothing.
     #[must_use]
     pub fn replace(&self, text: &str) -> Option<(String, Vec<Hit>)> {
         let hits = self.find(text);
@@ -158,7 +187,7 @@ impl Words {
             return None;
         }
         let (mut out, mut done) = (String::with_capacity(text.len()), 0);
-        for hit in &hits {
+        for hit in hits.iter().filter(|hit| hit.is_taken_out()) {
             out.push_str(text.get(done..hit.span.start).unwrap_or_default());
             out.push_str(&self.replacement);
             done = hit.span.end;
@@ -168,7 +197,7 @@ impl Words {
     }
 
     /// What the list finds in one form of a text.
-    fn look(&self, text: &str, found: &mut dyn FnMut(&Arc<str>, Range<usize>)) {
+    fn look(&self, text: &str, found: &mut dyn FnMut(&Listed, Range<usize>)) {
         let (mut words, mut ordinary) = (Vec::new(), Vec::new());
         for hit in self.automaton.find_overlapping_iter(text) {
             let which = hit.pattern().as_usize();
@@ -214,6 +243,21 @@ impl Words {
         }
         forms
     }
+}
+
+/// What is found without overlaps, in the order of the text: nothing hides what is more severe, and of equals the first
+/// and longest counts.
+fn apart(mut hits: Vec<Hit>) -> Vec<Hit> {
+    hits.sort_by_key(|hit| (Reverse(hit.severity), hit.span.start, Reverse(hit.span.end)));
+    let mut kept: BTreeMap<usize, Hit> = BTreeMap::new();
+    for hit in hits {
+        let before = kept.range(..hit.span.end).next_back();
+        let is_free = before.is_none_or(|(_, other)| other.span.end <= hit.span.start);
+        if is_free && !hit.span.is_empty() {
+            kept.insert(hit.span.start, hit);
+        }
+    }
+    kept.into_values().collect()
 }
 
 /// The text between the slashes of an expression.

@@ -15,7 +15,7 @@ use std::{
 use weirgate::reason::Reason;
 
 /// Each code with a file of tests that names it.
-const SEEN: [(&str, &str); 85] = [
+const SEEN: [(&str, &str); 86] = [
     ("duplicate", "tests/it/reasons/events.rs"),
     ("own_message", "tests/it/reasons/events.rs"),
     ("other_bot", "tests/it/simulation/changes.rs"),
@@ -80,6 +80,7 @@ const SEEN: [(&str, &str); 85] = [
     ("injection_blocked", "tests/it/security.rs"),
     ("injection_sanitised", "tests/it/security.rs"),
     ("injection_warned", "tests/it/security.rs"),
+    ("content_blocked", "tests/it/security/words.rs"),
     ("content_filtered", "tests/it/security/words.rs"),
     ("redacted", "tests/it/reasons/turns.rs"),
     ("send_retried", "src/outbound/deliver/tests/errors.rs"),

@@ -366,6 +366,10 @@ impl Agent {
             return format!("{before}{text}");
         };
         let checked = input.rules.guard.check(text);
+        self.report(input, "tool result", &checked);
+        if checked.is_filtered() {
+            note(Reason::ContentFiltered);
+        }
         let text = match checked.verdict {
             Verdict::Pass => fenced(origin, &checked.text),
             Verdict::Sanitised => {

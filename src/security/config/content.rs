@@ -6,7 +6,10 @@ use std::sync::Arc;
 
 use weirgate_sdk::settings::{Fields, Place, Setting};
 
-use crate::security::words::{self, Level, Words};
+use crate::security::{
+    injection::Severity,
+    words::{self, Entry, Level, Words},
+};
 
 /// Most entries of all blocklists together.
 const MAX_WORDS: usize = 200_000;
@@ -19,7 +22,7 @@ pub struct ContentFilter {
     /// How hard.
     pub level: Level,
     /// Words, `/expressions/` and exceptions, those of files included.
-    pub blocklist: Vec<String>,
+    pub blocklist: Vec<Entry>,
     /// Files with more of them, which the loader of the configuration reads.
     pub files: Vec<ListFile>,
     /// What stands in place of what is taken out, also of attempts that are sanitised.
@@ -31,6 +34,8 @@ pub struct ContentFilter {
 pub struct ListFile {
     /// The file; a relative path starts at the folder of the configuration.
     pub path: String,
+    /// What follows from its entries.
+    pub severity: Severity,
     /// The key that names it, and where that stands.
     pub key: (String, Place),
 }
@@ -72,10 +77,25 @@ impl ContentFilter {
     /// # Errors
     /// What is wrong with an expression of a file.
     pub fn words(&self) -> Result<Option<Arc<Words>>, String> {
+        self.compiled(Severity::Low)
+    }
+
+    /// What of it is taken out of answers.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn words_of_answers(&self) -> Result<Option<Arc<Words>>, String> {
+        self.compiled(Severity::Medium)
+    }
+
+    /// The entries that are at least so severe, and all exceptions.
+    fn compiled(&self, least: Severity) -> Result<Option<Arc<Words>>, String> {
         if !self.enable {
             return Ok(None);
         }
-        let words = Words::new(&self.blocklist, self.level, &self.replacement)?;
+        let list = self.blocklist.iter();
+        let list = list.filter(|entry| entry.severity >= least || entry.text.starts_with('!'));
+        let words = Words::new(list, self.level, &self.replacement)?;
         Ok(words.map(Arc::new))
     }
 
@@ -83,7 +103,7 @@ impl ContentFilter {
     ///
     /// # Errors
     /// What is wrong with one of them.
-    pub fn take(&mut self, text: &str) -> Result<(), String> {
+    pub fn take(&mut self, text: &str, severity: Severity) -> Result<(), String> {
         let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
         let entries: Vec<&str> = lines
             .filter(|line| !line.is_empty() && !line.starts_with('#'))
@@ -99,17 +119,19 @@ impl ContentFilter {
                     .map_err(|fault| format!("{entry}: {fault}"))?;
             }
         }
-        self.blocklist
-            .extend(entries.into_iter().map(str::to_owned));
+        self.blocklist.extend(entries.into_iter().map(|text| Entry {
+            text: text.to_owned(),
+            severity,
+        }));
         Ok(())
     }
 }
 
 /// The entries of a list, and the files that it names.
-fn blocklist(list: &Setting<'_>, level: Level) -> (Vec<String>, Vec<ListFile>) {
+fn blocklist(list: &Setting<'_>, level: Level) -> (Vec<Entry>, Vec<ListFile>) {
     let (mut entries, mut files) = (Vec::new(), Vec::new());
     for item in list.list().unwrap_or_default().iter().take(MAX_WORDS) {
-        let Some(entry) = item.word() else {
+        let Some((entry, severity)) = graded(item) else {
             continue;
         };
         if let Some(expression) = words::expression(entry) {
@@ -120,13 +142,30 @@ fn blocklist(list: &Setting<'_>, level: Level) -> (Vec<String>, Vec<ListFile>) {
         } else if let Some(path) = file(entry) {
             files.push(ListFile {
                 path: path.to_owned(),
+                severity,
                 key: (item.path().to_owned(), item.place()),
             });
             continue;
         }
-        entries.push(entry.to_owned());
+        entries.push(Entry {
+            text: entry.to_owned(),
+            severity,
+        });
     }
     (entries, files)
+}
+
+/// An item of the list with its severity: a text, or a map of both.
+fn graded<'a>(item: &Setting<'a>) -> Option<(&'a str, Severity)> {
+    let plain = if item.is_map() { None } else { item.word() };
+    if !item.is_map() && !item.describes() {
+        return plain.map(|text| (text, Severity::Medium));
+    }
+    let mut fields = item.fields();
+    let entry = fields.require("entry");
+    let severity = fields.choice("severity", Severity::Medium, &Severity::WORDS);
+    fields.finish();
+    Some((entry?.word()?, severity))
 }
 
 /// The file that an entry names: `file:` and a path, a path with a folder, or a name that ends in `.txt`.

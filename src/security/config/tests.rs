@@ -3,7 +3,10 @@ use weirgate_sdk::settings::{Fields, Problems};
 use super::{ContentFilter, Mode, Reaction, Security};
 use crate::{
     config::{DEFAULT_FILE, parse_for_tests},
-    security::{injection::Severity, words::Level},
+    security::{
+        injection::Severity,
+        words::{Entry, Level},
+    },
 };
 
 fn read(text: &str) -> (Security, Vec<String>) {
@@ -99,7 +102,8 @@ fn the_blocklist_takes_words_expressions_and_files() {
     assert_eq!(told, [""; 0]);
     let filter = &read.content_filter;
     assert_eq!((filter.enable, filter.level), (true, Level::Strict));
-    assert_eq!(filter.blocklist, ["word", "/a+b/", "!fine"]);
+    let entries: Vec<Entry> = ["word", "/a+b/", "!fine"].map(Entry::from).to_vec();
+    assert_eq!(filter.blocklist, entries);
     let files: Vec<&str> = filter.files.iter().map(|file| file.path.as_str()).collect();
     assert_eq!(files, ["list.txt", "./more", "rest"]);
     assert!(filter.words().unwrap().is_some());
@@ -108,6 +112,66 @@ fn the_blocklist_takes_words_expressions_and_files() {
         ..filter.clone()
     };
     assert!(off.words().unwrap().is_none());
+}
+
+#[test]
+fn the_sources_block_loads_as_it_stands() {
+    let text = r#"
+injection:
+  enable: true
+  mode: "strict"
+  patterns:
+    - name: "role_play_injection"
+      regex: "(?i)(you are now|forget previous|ignore all)"
+      severity: "high"
+    - name: "system_prompt_leak"
+      regex: "(?i)(repeat your? (system|initial) (prompt|instructions))"
+      severity: "high"
+    - name: "code_injection"
+      regex: "(?i)(```(system|prompt|instructor))"
+      severity: "medium"
+  on_detect: "sanitize"
+  log_detections: true
+content_filter: {enable: true, level: "standard", blocklist: [], replacement: "[已过滤]"}
+leakage_prevention:
+  blocked_file_patterns: ["**/.env", "**/secrets.yaml", "**/*password*", "**/.git/credentials"]
+  blocked_output_patterns: ["(?i)api[_-]?key", "(?i)secret", "(?i)password"]
+  placeholder: "[REDACTED]"
+"#;
+    let (mut read, told) = read(text);
+    assert_eq!(told, [""; 0]);
+    let patterns = ["(?i)api[_-]?key", "(?i)secret", "(?i)password"];
+    assert_eq!(read.leakage_prevention.blocked_output_patterns, patterns);
+    // The gateway ships other patterns for answers, because those would take ordinary words out.
+    let shipped = Security::default();
+    read.leakage_prevention.blocked_output_patterns =
+        shipped.leakage_prevention.blocked_output_patterns.clone();
+    assert_eq!(read, shipped);
+}
+
+#[test]
+fn an_entry_of_the_blocklist_may_have_a_severity() {
+    let (read, told) = read(
+        "content_filter:\n  blocklist:\n    - fine\n    - {entry: bad, severity: low}\n    - {entry: worst.txt, severity: high}\n    - {entry: \"!ok\"}\n",
+    );
+    assert_eq!(told, [""; 0]);
+    let filter = &read.content_filter;
+    let entries = filter.blocklist.iter();
+    let entries: Vec<(&str, Severity)> = entries.map(|it| (&*it.text, it.severity)).collect();
+    assert_eq!(
+        entries,
+        [
+            ("fine", Severity::Medium),
+            ("bad", Severity::Low),
+            ("!ok", Severity::Medium)
+        ]
+    );
+    assert_eq!(filter.files[0].severity, Severity::High);
+    let answers = filter.words_of_answers().unwrap().unwrap();
+    assert!(answers.find("bad").is_empty() && !answers.find("fine").is_empty());
+    let (_, told) =
+        self::read("content_filter: {blocklist: [{severity: high}, {entry: x, severity: worst}]}");
+    assert_eq!(told.len(), 2, "{told:?}");
 }
 
 #[test]

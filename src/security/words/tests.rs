@@ -7,10 +7,15 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::{Level, Stream, Words};
+use super::{Entry, Level, Severity, Stream, Words};
+
+fn compiled(list: &[&str], level: Level) -> Result<Option<Words>, String> {
+    let entries: Vec<Entry> = list.iter().map(|entry| Entry::from(*entry)).collect();
+    Words::new(&entries, level, "***")
+}
 
 fn words(list: &[&str], level: Level) -> Words {
-    Words::new(list, level, "***").unwrap().unwrap()
+    compiled(list, level).unwrap().unwrap()
 }
 
 fn clean(list: &[&str], level: Level, text: &str) -> String {
@@ -112,18 +117,11 @@ fn expressions_follow_the_level() {
         ["*** BED2", "*** ***", "*** ***"],
     );
     for wrong in ["/(/", "/x*/", "/(a{1000}){1000}/"] {
-        assert!(
-            Words::new(&[wrong], Level::Standard, "").is_err(),
-            "{wrong}"
-        );
+        assert!(compiled(&[wrong], Level::Standard).is_err(), "{wrong}");
     }
+    assert!(compiled(&[], Level::Standard).unwrap().is_none());
     assert!(
-        Words::new::<&str>(&[], Level::Standard, "")
-            .unwrap()
-            .is_none()
-    );
-    assert!(
-        Words::new(&["", "  ", "!only"], Level::Standard, "")
+        compiled(&["", "  ", "!only"], Level::Standard)
             .unwrap()
             .is_none()
     );
@@ -169,7 +167,8 @@ fn a_stream_holds_back_little_and_an_endless_expression_everything() {
 #[test]
 fn thousands_of_words_are_one_pass() {
     let list: Vec<String> = (0..20_000).map(|number| format!("word{number}x")).collect();
-    let words = Words::new(&list, Level::Strict, "-").unwrap().unwrap();
+    let entries: Vec<Entry> = list.iter().map(|entry| Entry::from(&**entry)).collect();
+    let words = Words::new(&entries, Level::Strict, "-").unwrap().unwrap();
     let text = "nothing to see here, word1999x and on ".repeat(1_000);
     let began = std::time::Instant::now();
     assert_eq!(words.find(&text).len(), 1_000);
@@ -193,4 +192,32 @@ proptest! {
         let whole = words.replace(&text).map_or(text.clone(), |(clean, _)| clean);
         prop_assert_eq!(in_pieces(&words, &parts), whole);
     }
+}
+
+#[test]
+fn what_is_only_told_stays_and_hides_nothing_that_is_not() {
+    let entry = |text: &str, severity| Entry {
+        text: text.to_owned(),
+        severity,
+    };
+    let list = [
+        entry("three words here", Severity::Low),
+        entry("words", Severity::Medium),
+        entry("/w\\w+ here/", Severity::High),
+    ];
+    let words = Words::new(&list, Level::Standard, "***").unwrap().unwrap();
+    let found = |text: &str| -> Vec<(String, Severity)> {
+        let hits = words.find(text).into_iter();
+        hits.map(|hit| (text[hit.span].to_owned(), hit.severity))
+            .collect()
+    };
+    assert_eq!(
+        found("three words here"),
+        [("words here".to_owned(), Severity::High)]
+    );
+    assert_eq!(found("two words"), [("words".to_owned(), Severity::Medium)]);
+    let low = [entry("gamble", Severity::Low)];
+    let words = Words::new(&low, Level::Standard, "***").unwrap().unwrap();
+    let (text, hits) = words.replace("I gamble").unwrap();
+    assert_eq!((&*text, hits.len()), ("I gamble", 1));
 }

@@ -27,9 +27,7 @@ async fn words_of_the_list_reach_neither_the_model_nor_the_chat() {
     let why = fake.ask(1, "/why").await;
     assert!(why.contains("content_filtered"), "{why}");
     assert_eq!(fake.ask(1, "/ping cheese").await, "***");
-    gateway
-        .logged("an entry of the blocklist was taken out")
-        .await;
+    gateway.logged("an entry of the blocklist was found").await;
     let log = gateway.log();
     let line = log
         .lines()
@@ -57,4 +55,48 @@ async fn a_list_in_a_file_is_read_again_with_the_configuration() {
         fake.ask(1, "alpha beta").await,
         "re: alpha [\u{5df2}\u{8fc7}\u{6ee4}]"
     );
+}
+
+#[tokio::test]
+async fn an_entry_says_what_follows_from_it() {
+    let list = json!({
+        "context": { "system_prompt": "" },
+        "security": { "content_filter": { "replacement": "***", "blocklist": [
+            { "entry": "gamble", "severity": "low" }, "cheese",
+            { "entry": "file:worst.txt", "severity": "high" },
+        ] } },
+    });
+    let model = weirgate_testkit::model::FakeModel::start().await;
+    let mut gateway = crate::gateway::Gateway::prepare(&model, list);
+    gateway.write("worst.txt", "poison\n");
+    gateway.up().await;
+    let fake = gateway.onebot().await;
+    // Told to the operator alone.
+    assert_eq!(fake.ask(1, "gamble for cheese").await, "re: gamble for ***");
+    gateway.logged("entry=gamble severity=low").await;
+    // Not answered, also from inside of a longer message, and the sender is not told which word it was.
+    let told = fake.ask(1, "cheese and poison").await;
+    assert!(
+        told.contains("is not allowed here") && !told.contains("poison"),
+        "{told}"
+    );
+    assert_eq!(model.count(), 1);
+    assert_eq!(gateway.counted("content_blocked").await, 1);
+    let why = fake.ask(1, "/why").await;
+    assert!(why.contains("content_blocked"), "{why}");
+    let audit = "SELECT event || ' ' || target || ' ' || result FROM audit";
+    assert_eq!(
+        crate::gateway::rows(&gateway.database(), audit),
+        ["content_blocked poison done"]
+    );
+    // What an answer says cannot be refused any more: it is taken out.
+    model.push(Script::pieces(&["some poi", "son, a gam", "ble"]));
+    assert_eq!(fake.ask(1, "tell me").await, "some ***, a gamble");
+    // Whoever goes on is told now and then.
+    for _ in 0..20 {
+        fake.send_private(1, "poison").await;
+    }
+    let before = fake.reply_count();
+    assert_eq!(fake.ask(2, "hello").await, "re: hello");
+    assert!(fake.reply_count() - before < 10, "{}", fake.reply_count());
 }
