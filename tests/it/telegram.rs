@@ -5,6 +5,7 @@
 mod buttons;
 mod counterpart;
 mod files;
+mod guarded;
 mod media;
 mod moderation;
 mod receiving;

@@ -283,3 +283,73 @@ async fn guests_are_told_of_what_was_said_only_where_they_may_read() {
     fake.ask_as("admin", GROUP, 100_002, "and for me?").await;
     assert!(asked(&model).contains("4711"));
 }
+
+#[tokio::test]
+async fn lists_of_a_policy_shut_people_out_and_let_them_in() {
+    let model = FakeModel::start().await;
+    let owners = json!({ "permissions": { "owners": { "qq": ["9"] } } });
+    let gateway = Gateway::start(&model, owners).await;
+    let fake = gateway.onebot().await;
+    let said = async |role: &str, user, text: &str| fake.ask_as(role, GROUP, user, text).await;
+    said("owner", 100_001, "/policy blacklist 100003, 9").await;
+    for text in ["hello", "/whoami"] {
+        let told = said("member", 100_003, text).await;
+        assert!(told.contains("not answered here"), "{text}: {told}");
+    }
+    assert!(
+        said("member", 9, "hello").await.starts_with("re: "),
+        "owners of the gateway are heard"
+    );
+    // The list is of this place and of this platform alone.
+    let told = fake.ask_as("member", GROUP + 1, 100_003, "hello").await;
+    assert!(told.starts_with("re: "), "{told}");
+    said("owner", 100_001, "/policy blacklist none").await;
+    said("owner", 100_001, "/policy whitelist 100001 100004").await;
+    assert!(said("member", 100_004, "hello").await.starts_with("re: "));
+    for (role, user) in [("member", 100_003), ("admin", 100_002)] {
+        let told = said(role, user, "hello").await;
+        assert!(told.contains("not answered here"), "{role}: {told}");
+    }
+    said("owner", 100_001, "/policy whitelist reset").await;
+    assert!(said("admin", 100_002, "hello").await.starts_with("re: "));
+    assert_eq!(gateway.counted("blocked").await, 4);
+}
+
+#[tokio::test]
+async fn what_waits_is_answered_by_the_role_of_when_its_turn_comes() {
+    let model = FakeModel::start().await;
+    let gateway = Gateway::start(&model, json!({})).await;
+    let fake = gateway.onebot().await;
+    fake.member(GROUP, 100_003, Some("member"));
+    let slow = || Script::answer("slow").first(Duration::from_secs(2));
+    // He loses the right while one message runs and another waits.
+    model.push(slow());
+    fake.group_as("member", GROUP, 100_003, "one").await;
+    model.wait_for(1).await;
+    fake.group_as("member", GROUP, 100_003, "two").await;
+    assert!(until(|| rows(&gateway.database(), "SELECT id FROM inbox").len() == 2).await);
+    let told = fake
+        .ask_as("owner", GROUP, 100_001, "/role @100003 blocked")
+        .await;
+    assert_eq!(told, "100003 is blocked now.");
+    // What runs ends without a word, what waits is refused.
+    let told = fake.answer().await.text();
+    assert!(told.contains("not answered here"), "{told}");
+    assert_eq!(gateway.counted("permission_denied").await, 1);
+    assert_eq!(gateway.counted("blocked").await, 1);
+    assert_eq!(model.count(), 1);
+    // He gets one while a message runs and a command waits that needs it.
+    fake.ask_as("owner", GROUP, 100_001, "/role @100003 member")
+        .await;
+    model.push(slow());
+    fake.group_as("member", GROUP, 100_003, "three").await;
+    model.wait_for(2).await;
+    fake.group_as("member", GROUP, 100_003, "/role 100004 guest")
+        .await;
+    assert!(until(|| rows(&gateway.database(), "SELECT id FROM inbox").len() == 6).await);
+    let told = fake
+        .ask_as("owner", GROUP, 100_001, "/role @100003 admin")
+        .await;
+    assert_eq!(told, "100003 is admin now.");
+    assert_eq!(fake.answers(2).await, ["slow", "100004 is guest now."]);
+}

@@ -50,7 +50,7 @@ fn buttons(fake: &FakeTelegram, id: i64) -> usize {
 }
 
 /// Whether something becomes true in time.
-async fn eventually(condition: impl AsyncFn() -> bool) -> bool {
+pub(super) async fn eventually(condition: impl AsyncFn() -> bool) -> bool {
     let look = async {
         while !condition().await {
             tokio::time::sleep(Duration::from_millis(20)).await;
