@@ -73,7 +73,12 @@ impl Agent {
             person: &turn.person,
             body: turn.body(),
         };
-        let done = command.run(call, &self.desk).await?;
+        let mut done = command.run(call, &self.desk).await?;
+        if done.refused == Some(Reason::PermissionDenied) && !self.may_tell(input) {
+            // Presses have no limit of their own; a flood of them must not fill the log.
+            done.effects
+                .retain(|effect| !matches!(effect, Effect::Audit(_)));
+        }
         let mut ending = match done.refused {
             // Why somebody may not, or was too late, is nobody else's business.
             Some(reason) => Ending {

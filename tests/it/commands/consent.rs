@@ -228,6 +228,24 @@ async fn only_owners_delete_and_leave_groups_and_four_eyes_look() {
 }
 
 #[tokio::test]
+async fn who_may_not_answer_is_recorded_now_and_then() {
+    let model = FakeModel::start().await;
+    let gateway = Gateway::start(&model, json!({})).await;
+    let fake = group(&gateway).await;
+    let question = fake
+        .ask_as("admin", GROUP, ADMIN, "/mute @100003 dry")
+        .await;
+    let yes = format!("/approve {}", name(&question));
+    for _ in 0..9 {
+        let told = fake.ask_as("member", GROUP, BOB, &yes).await;
+        assert_eq!(told, "That is for somebody else to answer.");
+    }
+    let records = "SELECT id FROM audit WHERE event = 'permission_denied'";
+    let records = rows(&gateway.database(), records).len();
+    assert!((1..8).contains(&records), "{records}");
+}
+
+#[tokio::test]
 async fn what_was_tried_out_is_done_when_an_admin_says_so() {
     let model = FakeModel::start().await;
     let gateway = Gateway::start(&model, json!({})).await;
