@@ -4,7 +4,7 @@
 
 use std::{collections::HashSet, time::Duration};
 
-use weirgate_sdk::{ChatKind, ConversationKey, Event, SenderKind, UserKey};
+use weirgate_sdk::{ChatKind, ConversationKey, Event, PlatformRole, SenderKind, UserKey};
 
 use super::{LIMIT, Platform, connected, end, hear, heard, hostile_texts, is_up};
 
@@ -44,6 +44,12 @@ pub async fn a_message_arrives_with_its_keys<P: Platform>() {
         Some(&sender.key)
     );
     assert_eq!((sender.is_bot, sender.kind), (false, SenderKind::Person));
+    // Nobody has a standing by himself, and none in private.
+    assert!(
+        matches!(sender.role, PlatformRole::Unknown | PlatformRole::Member),
+        "{:?}",
+        sender.role
+    );
     assert!(sender.name.chars().count() <= 200, "the name is too long");
     assert_eq!(message.id.as_str(), id);
     assert!(!message.dedupe.key.is_empty() && message.dedupe.key.len() <= 200);
