@@ -71,7 +71,8 @@ async fn a_press_is_taken_at_once_and_leaves_the_question_as_it_is() {
     // Also a press that ends without an answer of its own.
     rig.fake.press(CHANNEL, 7, asked, "p/1/2/no");
     let press = rig.heard().await;
-    rig.bot.ended(&press.conversation, &[press.id.clone()]);
+    rig.bot
+        .ended(&press.conversation, std::slice::from_ref(&press.id));
     let open = Outgoing {
         private: false,
         ..alone(&rig, &press, 3)
