@@ -289,7 +289,7 @@ impl Core {
         let mut tasks = JoinSet::new();
         // Beside the start: it only helps to recognise replies to older answers, and ends by itself.
         let (store, sent) = (Arc::clone(&shared.store), Arc::clone(&shared.sent));
-        tokio::spawn(remember_sent(store, sent));
+        tokio::spawn(sent::recall(store, sent));
         let runner: Arc<Agent> = Arc::clone(&self.agent);
         let stop = self.signals.dispatch.clone();
         tasks.spawn(Arc::clone(&shared.tuner.dispatch).run(runner, stop));
@@ -474,17 +474,6 @@ impl Live {
     /// Closes the store, which marks the stop as clean.
     pub async fn close(self) {
         self.store.close().await;
-    }
-}
-
-pub(super) async fn remember_sent(store: Arc<dyn Store>, sent: Arc<SentMessages>) {
-    match store.sent_lately(sent::REMEMBERED.get()).await {
-        Ok(messages) => {
-            for (conversation, message) in messages {
-                sent.remember(&conversation, &message.as_str().into());
-            }
-        }
-        Err(error) => tracing::warn!(%error, "earlier answers are not recognised in replies"),
     }
 }
 

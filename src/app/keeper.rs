@@ -18,14 +18,11 @@ use tokio::{
 };
 use weirgate_sdk::Stop;
 
-use super::{
-    accounts::{Accounts, Key, Wishes},
-    core::remember_sent,
-};
+use super::accounts::{Accounts, Key, Wishes};
 use crate::{
     inbound::{
         recover::{Left, Recovery},
-        sent::SentMessages,
+        sent::{self, SentMessages},
     },
     store::{Held, LastStop, Store, StoreError, Taken, Wanted},
     telemetry::metrics,
@@ -131,7 +128,7 @@ impl Keeper {
         accounts: &Mutex<Accounts>,
     ) -> Result<(), StoreError> {
         // Replies to what the other process sent are recognised, too.
-        remember_sent(Arc::clone(&self.store), Arc::clone(&self.sent)).await;
+        sent::recall(Arc::clone(&self.store), Arc::clone(&self.sent)).await;
         let (shared, alone): (Vec<_>, Vec<_>) =
             taken.into_iter().partition(|taken| taken.wanted.shared);
         let one = self.one_by_one.lock().await;

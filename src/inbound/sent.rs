@@ -6,11 +6,14 @@
 use std::{
     hash::{BuildHasher, RandomState},
     num::NonZeroUsize,
+    sync::Arc,
 };
 
 use lru::LruCache;
 use parking_lot::Mutex;
 use weirgate_sdk::{ConversationKey, MessageId};
+
+use crate::store::Store;
 
 /// Messages that are remembered.
 pub const REMEMBERED: NonZeroUsize = NonZeroUsize::new(16_384).expect("not zero");
@@ -29,6 +32,18 @@ impl Default for SentMessages {
             // Grows with use: an idle gateway pays nothing for it.
             recent: Mutex::new(LruCache::unbounded()),
         }
+    }
+}
+
+/// Remembers what the store knows of earlier processes.
+pub async fn recall(store: Arc<dyn Store>, sent: Arc<SentMessages>) {
+    match store.sent_lately(REMEMBERED.get()).await {
+        Ok(messages) => {
+            for (conversation, message) in messages {
+                sent.remember(&conversation, &message.as_str().into());
+            }
+        }
+        Err(error) => tracing::warn!(%error, "earlier answers are not recognised in replies"),
     }
 }
 

@@ -481,13 +481,9 @@ impl Store for SqliteStore {
 
     async fn healthy(&self) -> Result<(), StoreError> {
         let probe = self.order(Job::Probe, Writer::probe);
-        tokio::time::timeout(HEALTHY, probe)
-            .await
-            .unwrap_or_else(|_| {
-                Err(StoreError::Database(
-                    "a write took longer than 2 seconds".to_owned(),
-                ))
-            })
+        let slow = || StoreError::Database("a write took longer than 2 seconds".to_owned());
+        let done = tokio::time::timeout(HEALTHY, probe).await;
+        done.unwrap_or_else(|_| Err(slow()))
     }
 
     async fn close(&self) {
