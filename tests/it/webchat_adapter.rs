@@ -140,6 +140,9 @@ fn past(id: i64, message: Option<&str>, text: &str, pending: bool) -> Transcript
         answers: vec![],
         blocks: paragraphs(&[text]),
         files: Vec::new(),
+        brought: Vec::new(),
+        pressed: false,
+        choice: None,
         at: 1,
         pending,
     }
