@@ -1,5 +1,6 @@
 //! The web chat adapter over real sockets, with a recording gateway behind it.
 
+mod cards;
 mod doors;
 mod files;
 mod frames;
