@@ -16,7 +16,7 @@ mod retire;
 pub use act::{Act, Ask, Asked};
 pub use answerer::{NotYours, may_answer, may_refuse};
 pub use code::{code, id_of};
-pub use form::{Pressed, buttons, pressed};
+pub use form::{Pressed, buttons, chosen, pressed};
 pub use parked::{Elicited, Parked};
 pub use resume::Resumer;
 pub use retire::retire;

@@ -149,7 +149,7 @@ ensure_counterparts() {
     local list=tests/counterparts/requirements.txt sources=tests/counterparts/sources.txt
     local descriptions=tests/counterparts/descriptions.txt node=tests/counterparts/discord.json
     local servers=tests/counterparts/mcp.json
-    local all=("$list" "$sources" "$descriptions" "$node" "$servers" tests/counterparts/discord_api.py)
+    local all=("$list" "$sources" "$descriptions" "$node" "$servers" tests/counterparts/{discord_api,xss}.py)
     if cat "${all[@]}" | cmp -s - "$folder/installed.txt"; then
         return
     fi
@@ -167,6 +167,7 @@ ensure_counterparts() {
     tar -xzf "$folder"/sources/aiogram-*.tar.gz -O --wildcards '*/.butcher/schema/schema.json' >"$folder/bot_api.json"
     "${pip[@]}" download --no-deps --dest "$folder/sources" -r "$descriptions"
     "$folder/python/bin/python" tests/counterparts/discord_api.py "$folder/sources" >"$folder/discord_api.json"
+    "$folder/python/bin/python" tests/counterparts/xss.py "$folder/sources" >"$folder/xss.json"
     if ! { have node && have npm; }; then
         can_install || fail "Node.js with npm is missing (Debian: apt-get install nodejs npm)"
         install nodejs npm

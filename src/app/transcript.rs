@@ -4,20 +4,24 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use weirgate_sdk::{
-    ConversationKey, SentFile, ThreadId, ThreadSummary, Transcript, TranscriptEntry,
-    answer::{Block, Format},
+    Attachment, Choice, ConversationKey, MessageId, Segment, SentFile, ThreadId, ThreadSummary,
+    Transcript, TranscriptEntry, answer::Format,
 };
 
 use crate::{
     inbound::body,
     outbound::{blocks::blocks, markdown},
+    pending::chosen,
     security::redact::Redactor,
-    store::{ReplyBody, ReplyFile, Shown, ShownThread, Store},
+    store::{Body, PendingFilter, PendingState, ReplyBody, ReplyFile, Shown, ShownThread, Store},
     trace::turn_id,
 };
 
 /// Most messages of one answer.
 const MOST: usize = 200;
+/// How many pages are looked through for a message. What lies behind so many has ended: no queue of a conversation is as
+/// long.
+const PAGES: usize = 10;
 
 /// Reads transcripts.
 pub(super) struct StoredTranscript {
@@ -38,10 +42,40 @@ impl Transcript for StoredTranscript {
             .shown(conversation, before, limit.min(MOST))
             .await;
         let rows = rows.map_err(|error| error.to_string())?;
-        Ok(rows
-            .into_iter()
-            .map(|row| entry(row, &self.redactor))
-            .collect())
+        let mut entries = Vec::with_capacity(rows.len());
+        for row in rows {
+            let turn = row.turn;
+            let mut entry = entry(row, &self.redactor);
+            if let (Some(choice), Some(turn)) = (&mut entry.choice, turn) {
+                self.settle(choice, turn).await?;
+            }
+            entries.push(entry);
+        }
+        Ok(entries)
+    }
+
+    async fn has_ended(
+        &self,
+        conversation: &ConversationKey,
+        message: &MessageId,
+    ) -> Result<bool, String> {
+        let mut before = None;
+        for _ in 0..PAGES {
+            let rows = self.store.shown(conversation, before, MOST).await;
+            let rows = rows.map_err(|error| error.to_string())?;
+            let is_it = |row: &&Shown| {
+                !row.answer
+                    && body::decode(&row.body).is_some_and(|body| body.message == message.as_str())
+            };
+            if let Some(row) = rows.iter().find(is_it) {
+                return Ok(!row.pending);
+            }
+            before = rows.iter().map(|row| row.id).min();
+            if rows.len() < MOST {
+                break;
+            }
+        }
+        Ok(true)
     }
 
     async fn newest_thread(
@@ -65,6 +99,19 @@ impl Transcript for StoredTranscript {
     }
 }
 
+impl StoredTranscript {
+    /// Looks up what became of a question.
+    async fn settle(&self, choice: &mut Choice, turn: i64) -> Result<(), String> {
+        let rows = self.store.pendings(PendingFilter::Id(turn), 1).await;
+        let rows = rows.map_err(|error| error.to_string())?;
+        if let Some(row) = rows.first() {
+            choice.open = row.state == PendingState::Open;
+            choice.chosen = chosen(row, &choice.buttons).map(|button| button.id.clone());
+        }
+        Ok(())
+    }
+}
+
 /// Shown in place of a body that cannot be read, so that a reader who counts the entries of a page does
 /// not take it for the last.
 const UNREADABLE: &str = "(无法显示 / cannot be shown)";
@@ -85,63 +132,64 @@ fn summary(row: ShownThread) -> ThreadSummary {
 }
 
 fn entry(row: Shown, redactor: &Redactor) -> TranscriptEntry {
-    let parts = if row.answer {
-        answer(&row, redactor)
-    } else {
-        question(&row)
-    };
-    // What nobody can read is nothing that somebody could still wait for.
-    let pending = row.pending && parts.is_some();
-    let (message, answers, blocks, files) = parts.unwrap_or_else(|| unreadable(&row));
-    TranscriptEntry {
+    let mut entry = TranscriptEntry {
         id: row.id,
-        message,
+        message: None,
         turn: row.turn.map(|turn| Arc::from(turn_id(turn))),
-        answers,
-        blocks,
-        files,
+        answers: Vec::new(),
+        blocks: Vec::new(),
+        files: Vec::new(),
+        brought: Vec::new(),
+        pressed: false,
+        choice: None,
         at: row.at,
-        pending,
+        pending: row.pending,
+    };
+    let read = if row.answer {
+        serde_json::from_str(&row.body)
+            .map(|body| answer(&mut entry, body, redactor))
+            .is_ok()
+    } else {
+        body::decode(&row.body)
+            .map(|body| question(&mut entry, &body))
+            .is_some()
+    };
+    if !read {
+        unreadable(&mut entry, row.answer);
+    }
+    entry
+}
+
+fn question(entry: &mut TranscriptEntry, body: &Body) {
+    entry.message = Some(body.message.as_str().into());
+    entry.pressed = body.pressed;
+    if body.pressed {
+        // Its words are the id of a button.
+        return;
+    }
+    // The files are named beside the words.
+    let text = body::text_with(body, |_| String::new());
+    entry.blocks = markdown::parse(&text, Format::Plain);
+    entry.brought = body.segments.iter().filter_map(file).collect();
+}
+
+fn file(segment: &Segment) -> Option<Attachment> {
+    match segment {
+        Segment::Attachment(file) => Some(file.clone()),
+        _ => None,
     }
 }
 
-type Parts = (
-    Option<weirgate_sdk::MessageId>,
-    Vec<weirgate_sdk::MessageId>,
-    Vec<Block>,
-    Vec<SentFile>,
-);
-
-fn question(row: &Shown) -> Option<Parts> {
-    let body = body::decode(&row.body)?;
-    let blocks = markdown::parse(&body::text_for_model(&body), Format::Plain);
-    let message = body.message.as_str().into();
-    Some((Some(message), Vec::new(), blocks, Vec::new()))
-}
-
-fn answer(row: &Shown, redactor: &Redactor) -> Option<Parts> {
-    let body: ReplyBody = serde_json::from_str(&row.body).ok()?;
-    let answers = body.answers.iter().map(|id| id.as_str().into()).collect();
-    let sent = body.file.iter().chain(&body.media).map(sent_file);
-    let files = sent.collect();
-    Some((
-        None,
-        answers,
-        blocks(&body.text, body.format, redactor),
-        files,
-    ))
-}
-
-fn unreadable(row: &Shown) -> Parts {
-    tracing::warn!(
-        id = row.id,
-        answer = row.answer,
-        "a past message cannot be read"
-    );
-    // The message's own id is in the body; this one only has to be nobody else's.
-    let message = (!row.answer).then(|| format!("unreadable-{}", row.id).as_str().into());
-    let blocks = markdown::parse(UNREADABLE, Format::Plain);
-    (message, Vec::new(), blocks, Vec::new())
+fn answer(entry: &mut TranscriptEntry, body: ReplyBody, redactor: &Redactor) {
+    entry.answers = body.answers.iter().map(|id| id.as_str().into()).collect();
+    entry.blocks = blocks(&body.text, body.format, redactor);
+    let sent = body.file.iter().chain(&body.media);
+    entry.files = sent.map(sent_file).collect();
+    entry.choice = (!body.buttons.is_empty()).then_some(Choice {
+        buttons: body.buttons,
+        open: false,
+        chosen: None,
+    });
 }
 
 fn sent_file(file: &ReplyFile) -> SentFile {
@@ -152,6 +200,15 @@ fn sent_file(file: &ReplyFile) -> SentFile {
         mime: file.mime.clone(),
         size: file.size,
     }
+}
+
+fn unreadable(entry: &mut TranscriptEntry, answer: bool) {
+    tracing::warn!(id = entry.id, answer, "a past message cannot be read");
+    // The message's own id is in the body; this one only has to be nobody else's.
+    entry.message = (!answer).then(|| format!("unreadable-{}", entry.id).as_str().into());
+    entry.blocks = markdown::parse(UNREADABLE, Format::Plain);
+    // What nobody can read is nothing that somebody could still wait for.
+    entry.pending = false;
 }
 
 #[cfg(test)]

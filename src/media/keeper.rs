@@ -5,7 +5,9 @@
 
 use async_trait::async_trait;
 use tokio::time::timeout;
-use weirgate_sdk::{ConversationKey, Download, KeepError, Keeper, KeptFile, OutgoingFile};
+use weirgate_sdk::{
+    AttachmentKind, ConversationKey, Download, KeepError, Keeper, KeptFile, OutgoingFile,
+};
 
 use super::{Broken, Fault, MediaStore, folder::hex, source};
 use crate::telemetry::metrics;
@@ -32,6 +34,10 @@ impl Keeper for MediaStore {
             }
             Fault::NotKept(why) => KeepError::Away(why),
         })
+    }
+
+    fn limit(&self, kind: AttachmentKind) -> u64 {
+        self.settings().max_size.of(kind)
     }
 
     async fn find(

@@ -8,11 +8,13 @@ use weirgate_sdk::{Button, ButtonLimits, ButtonStyle};
 use super::{Act, code, id_of};
 use crate::{
     i18n::{Language, consent::Consent},
-    store::Pending,
+    store::{Pending, PendingState, StoredPending},
 };
 
 /// What the ids of these buttons begin with.
 const MARK: &str = "p";
+/// The answer that means yes, where it is the only one.
+const YES: &str = "yes";
 /// The answer that means no.
 const NO: &str = "no";
 /// How much of the hash stands in an id.
@@ -77,6 +79,21 @@ pub fn buttons(
     yes.chain([no]).collect()
 }
 
+/// Which of the buttons under a question says what was answered; `None` while nothing was.
+#[must_use]
+pub fn chosen<'a>(row: &StoredPending, buttons: &'a [Button]) -> Option<&'a Button> {
+    let answer = match row.state {
+        PendingState::Approved => Some(row.answer.as_deref().unwrap_or(YES)),
+        PendingState::Denied => None,
+        PendingState::Open | PendingState::Expired | PendingState::Withdrawn => return None,
+    };
+    let says = |button: &&Button| {
+        pressed(&button.id)
+            .is_some_and(|it| it.id == row.pending.id && it.answer.as_deref() == answer)
+    };
+    buttons.iter().find(says)
+}
+
 #[cfg(test)]
 mod tests {
     use weirgate_sdk::button::MAX_BUTTON_ID;
@@ -116,6 +133,36 @@ mod tests {
                 .collect();
             let expected = [Some("history".to_owned()), Some("all".to_owned()), None];
             assert_eq!(answers, expected);
+        }
+    }
+
+    #[test]
+    fn the_button_that_says_the_answer_is_found_again() {
+        let pending = row(42);
+        let limits = ButtonLimits { most: 3, label: 20 };
+        for (act, state, answer, index) in [
+            (Act::Leave, PendingState::Open, None, None),
+            (Act::Leave, PendingState::Approved, None, Some(0)),
+            (Act::Leave, PendingState::Approved, Some("yes"), Some(0)),
+            (Act::Leave, PendingState::Denied, None, Some(1)),
+            (Act::Delete, PendingState::Approved, Some("all"), Some(1)),
+            (Act::Delete, PendingState::Denied, None, Some(2)),
+            (Act::Delete, PendingState::Expired, None, None),
+            (Act::Delete, PendingState::Withdrawn, None, None),
+        ] {
+            let buttons = buttons(&pending, &act, Some(limits), Language::En);
+            let row = StoredPending {
+                pending: pending.clone(),
+                state,
+                answer: answer.map(str::to_owned),
+                answered_by: 0,
+                shown_as: None,
+            };
+            assert_eq!(
+                chosen(&row, &buttons),
+                index.map(|index: usize| &buttons[index]),
+                "{act:?} {state:?}"
+            );
         }
     }
 

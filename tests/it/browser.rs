@@ -4,7 +4,11 @@
 //! lie in the folder `browser` beside what cargo builds.
 
 mod access;
+mod cards;
 mod embedded;
+mod files;
+mod hostile;
+mod keyboard;
 mod page;
 mod rough;
 mod sent;
@@ -49,7 +53,11 @@ impl Visit {
         };
         let model = FakeModel::start().await;
         let port = free_port();
-        let mut changes = json!({ "http": { "listen": format!("127.0.0.1:{port}") } });
+        let mut changes = json!({
+            "http": { "listen": format!("127.0.0.1:{port}") },
+            // So that what is too large is quickly made.
+            "media": { "max_size": { "image": 20_000, "file": 2_000_000 } },
+        });
         merge(
             &mut changes,
             json!({ "platforms": { "webchat": { "accounts": { "default": site } } } }),
@@ -65,7 +73,12 @@ impl Visit {
 
     /// On the page, connected.
     async fn on_page(width: u32, height: u32) -> Option<Self> {
-        let visit = Self::new(width, height, json!({})).await?;
+        Self::on_page_of(width, height, json!({})).await
+    }
+
+    /// On the page of a site with these settings, connected.
+    async fn on_page_of(width: u32, height: u32, site: Value) -> Option<Self> {
+        let visit = Self::new(width, height, site).await?;
         visit.browser.go(&visit.url("")).await;
         visit.is("$('.panel').dataset.state === 'online'").await;
         Some(visit)

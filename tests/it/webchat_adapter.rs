@@ -1,5 +1,6 @@
 //! The web chat adapter over real sockets, with a recording gateway behind it.
 
+mod cards;
 mod doors;
 mod files;
 mod frames;
@@ -140,6 +141,9 @@ fn past(id: i64, message: Option<&str>, text: &str, pending: bool) -> Transcript
         answers: vec![],
         blocks: paragraphs(&[text]),
         files: Vec::new(),
+        brought: Vec::new(),
+        pressed: false,
+        choice: None,
         at: 1,
         pending,
     }

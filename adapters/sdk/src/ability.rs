@@ -9,10 +9,11 @@ use async_trait::async_trait;
 
 use crate::{
     answer::Block,
+    button::Button,
     error::SendError,
     id::{ConversationKey, MessageId, ThreadId},
     media::SentFile,
-    message::{ReplyContext, Timestamp},
+    message::{Attachment, ReplyContext, Timestamp},
 };
 
 /// What a preview belongs to.
@@ -118,14 +119,32 @@ pub struct TranscriptEntry {
     pub turn: Option<Arc<str>>,
     /// The ids of the messages that an answer answers.
     pub answers: Vec<MessageId>,
-    /// The text as blocks: a person's own words (one plain paragraph), or the answer.
+    /// The text as blocks: a person's own words (one plain paragraph, none for a press of a button), or the answer.
     pub blocks: Vec<Block>,
     /// The files that belong to an answer.
     pub files: Vec<SentFile>,
+    /// The files that came with a person's message, as they were described; they may be gone by now.
+    pub brought: Vec<Attachment>,
+    /// It was a press of a button, see [`crate::Via::Button`].
+    pub pressed: bool,
+    /// What an answer asked.
+    pub choice: Option<Choice>,
     /// When it was received or made.
     pub at: Timestamp,
     /// Whether a person's message still waits for its end.
     pub pending: bool,
+}
+
+/// Buttons that stood under a past answer, and what became of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    /// The buttons.
+    pub buttons: Vec<Button>,
+    /// They can still be pressed.
+    pub open: bool,
+    /// The id of the one that was chosen, in whatever way it was said; `None` while it is open, and for a question whose
+    /// time is over.
+    pub chosen: Option<String>,
 }
 
 /// One thread of a conversation, for a list of them.
@@ -158,6 +177,17 @@ pub trait Transcript: Send + Sync {
         before: Option<i64>,
         limit: usize,
     ) -> Result<Vec<TranscriptEntry>, String>;
+
+    /// Whether a person's message that was accepted has ended. A message that is not found has: it was so long ago that
+    /// its row is gone, or that no queue can hold it any more.
+    ///
+    /// # Errors
+    /// The store's error, for the operator.
+    async fn has_ended(
+        &self,
+        conversation: &ConversationKey,
+        message: &MessageId,
+    ) -> Result<bool, String>;
 
     /// The thread of `conversation` (whose own thread is ignored) in which a message was last accepted.
     ///

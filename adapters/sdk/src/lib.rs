@@ -35,8 +35,8 @@ pub mod stop;
 pub mod text;
 
 pub use ability::{
-    Indicates, Preview, PreviewStart, Streams, ThreadSummary, ToolUse, ToolUseState, Transcript,
-    TranscriptEntry,
+    Choice, Indicates, Preview, PreviewStart, Streams, ThreadSummary, ToolUse, ToolUseState,
+    Transcript, TranscriptEntry,
 };
 pub use adapter::{
     Adapter, ChatModels, Menu, MenuCommand, MenuLanguage, Outgoing, ReplyTarget, Sent, Setup, Whom,

@@ -134,6 +134,9 @@ pub trait Keeper: Send + Sync {
         file: Download,
     ) -> Result<KeptFile, KeepError>;
 
+    /// The largest file of a kind in bytes, as it is set now; [`Keeper::keep`] decides by the content.
+    fn limit(&self, kind: AttachmentKind) -> u64;
+
     /// The kept file of a conversation; `None` if there is none of this name.
     ///
     /// # Errors

@@ -14,14 +14,15 @@ use tokio::{
     time::{interval, timeout},
 };
 use weirgate_sdk::{
-    AccountName, Adapter, AdapterError, Capabilities, ChatModels, Connection, ConversationKey,
-    Ingress, Keeper, Length, LengthUnit, Manage, MessageId, Outgoing, Platform, SendError, Sent,
-    Setup, Stop, Streaming, Streams, answer::Render,
+    AccountName, Adapter, AdapterError, Buttons, Capabilities, ChatModels, Connection,
+    ConversationKey, Ingress, Keeper, Length, LengthUnit, Manage, MessageId, Outgoing, Platform,
+    SendError, Sent, Setup, Stop, Streaming, Streams, Transcript, answer::Render,
 };
 
 use crate::{
     PLATFORM, Settings,
     address::{Addresses, customer},
+    card,
     download::{self, Downloads},
     format::Html,
     http,
@@ -135,6 +136,12 @@ impl WebChat {
         running.ingress.manage()
     }
 
+    /// Past messages, while the gateway runs.
+    pub(crate) fn transcript(&self) -> Option<Arc<dyn Transcript>> {
+        let running = self.running.lock().clone()?;
+        Some(running.ingress.transcript())
+    }
+
     /// The key of a visitor's conversation.
     pub(crate) fn key(&self, visitor: &Visitor, session: &str) -> ConversationKey {
         ConversationKey {
@@ -195,7 +202,7 @@ impl Adapter for WebChat {
             reply: false,
             idempotent: true,
             transcript: true,
-            buttons: None,
+            buttons: Some(card::LIMITS),
             pending: true,
             media: download::LIMITS,
             rates: self.settings.rates,
@@ -239,7 +246,10 @@ impl Adapter for WebChat {
         if let Some(room) = self.hub.find(&key) {
             room.lock().deliver(&outgoing);
         }
-        Ok(Sent::default())
+        // By this its buttons are pressed, and taken away again.
+        Ok(Sent {
+            message: Some(outgoing.id.to_string().into()),
+        })
     }
 
     fn ended(&self, conversation: &ConversationKey, messages: &[MessageId]) {
@@ -250,6 +260,10 @@ impl Adapter for WebChat {
     }
 
     fn streams(&self) -> Option<&dyn Streams> {
+        Some(self)
+    }
+
+    fn buttons(&self) -> Option<&dyn Buttons> {
         Some(self)
     }
 }

@@ -3,6 +3,8 @@
 //! Owns two small lists of one conversation: the messages that were handed in and are not yet known to
 //! be durable, and the frames with several messages of which not all have ended. Pure.
 
+use serde_json::{Map, Value};
+
 /// Most frames with several messages that are remembered.
 const MAX_BATCHES: usize = 64;
 
@@ -16,19 +18,19 @@ pub(crate) struct Arrivals {
 #[derive(Debug)]
 struct Waiting {
     message: String,
-    html: String,
+    shown: Map<String, Value>,
     /// How often it is under way: a client that comes again sends it again.
     times: usize,
 }
 
 impl Arrivals {
-    /// A message is being handed in; `html` is what other windows will be shown.
-    pub(crate) fn begin(&mut self, message: &str, html: String) {
+    /// A message is being handed in; `shown` is what other windows will be told of it.
+    pub(crate) fn begin(&mut self, message: &str, shown: Map<String, Value>) {
         match self.waiting.iter_mut().find(|it| it.message == message) {
             Some(waiting) => waiting.times += 1,
             None => self.waiting.push(Waiting {
                 message: message.to_owned(),
-                html,
+                shown,
                 times: 1,
             }),
         }
@@ -36,9 +38,9 @@ impl Arrivals {
 
     /// The message turned out to be durable, by its receipt or because it is being answered; gives what
     /// to show, once.
-    pub(crate) fn take(&mut self, message: &str) -> Option<String> {
+    pub(crate) fn take(&mut self, message: &str) -> Option<Map<String, Value>> {
         let at = self.waiting.iter().position(|it| it.message == message)?;
-        Some(self.waiting.remove(at).html)
+        Some(self.waiting.remove(at).shown)
     }
 
     /// The message was shown before.

@@ -1,7 +1,7 @@
 //! The files that browsers load: the widget and the page.
 //!
-//! Owns their text, which is part of the program, and how it is sent: compressed once, with a tag by which a
-//! browser that has it asks only whether it changed. They are the same for everybody and say nothing of anybody,
+//! Owns their text, which is part of the program, and how it is sent: without comments, compressed once, with a tag by
+//! which a browser that has it asks only whether it changed. They are the same for everybody and say nothing of anybody,
 //! so any page may load them. It never reads a file.
 
 use std::{io::Write as _, sync::LazyLock};
@@ -26,35 +26,35 @@ pub(crate) struct File {
     tag: HeaderValue,
 }
 
+macro_rules! module {
+    ($name:literal) => {
+        (
+            concat!("/widget/", $name, ".js"),
+            SCRIPT,
+            include_str!(concat!("widget/", $name, ".js")),
+        )
+    };
+}
+
 /// All of them by their path, the widget's first.
-static FILES: LazyLock<[(&str, File); 12]> = LazyLock::new(|| {
+static FILES: LazyLock<[(&str, File); 18]> = LazyLock::new(|| {
     [
         ("/widget.js", SCRIPT, include_str!("widget/loader.js")),
-        (
-            "/widget/element.js",
-            SCRIPT,
-            include_str!("widget/element.js"),
-        ),
-        (
-            "/widget/connection.js",
-            SCRIPT,
-            include_str!("widget/connection.js"),
-        ),
-        ("/widget/icons.js", SCRIPT, include_str!("widget/icons.js")),
-        ("/widget/log.js", SCRIPT, include_str!("widget/log.js")),
-        (
-            "/widget/markup.js",
-            SCRIPT,
-            include_str!("widget/markup.js"),
-        ),
-        ("/widget/sent.js", SCRIPT, include_str!("widget/sent.js")),
-        (
-            "/widget/storage.js",
-            SCRIPT,
-            include_str!("widget/storage.js"),
-        ),
-        ("/widget/style.js", SCRIPT, include_str!("widget/style.js")),
-        ("/widget/words.js", SCRIPT, include_str!("widget/words.js")),
+        module!("card"),
+        module!("composer"),
+        module!("connection"),
+        module!("drawer"),
+        module!("element"),
+        module!("icons"),
+        module!("log"),
+        module!("markup"),
+        module!("sent"),
+        module!("storage"),
+        module!("style"),
+        module!("tray"),
+        module!("upload"),
+        module!("voice"),
+        module!("words"),
         (
             "/page.css",
             "text/css; charset=utf-8",
@@ -66,8 +66,26 @@ static FILES: LazyLock<[(&str, File); 12]> = LazyLock::new(|| {
             include_str!("widget/icon.svg"),
         ),
     ]
-    .map(|(path, kind, text)| (path, File::new(kind, text)))
+    .map(|(path, kind, text)| {
+        let text = if kind == SCRIPT {
+            lean(text)
+        } else {
+            text.to_owned()
+        };
+        (path, File::new(kind, &text))
+    })
 });
+
+/// A script without indentation and without lines that are nothing but a comment: a fifth of what it would weigh.
+fn lean(script: &str) -> String {
+    let lines = script.lines().map(str::trim_start);
+    let mut out = String::with_capacity(script.len());
+    for line in lines.filter(|line| !line.is_empty() && !line.starts_with("//")) {
+        out.push_str(line);
+        out.push('\n');
+    }
+    out
+}
 
 /// The files that every page may load, by path.
 pub(crate) fn files() -> impl Iterator<Item = (&'static str, &'static File)> {

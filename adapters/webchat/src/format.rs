@@ -2,8 +2,9 @@
 //!
 //! Owns the list of tags and attributes that a page ever gets. Text is always escaped, and nothing of
 //! a text is interpreted, so there is no markup to sanitise afterwards: live text, history and final
-//! answers all pass here. Pictures become links, because fetching a picture that a model points to
-//! would tell its server what was said. It never keeps a link of another scheme than http, https, mailto.
+//! answers all pass here. Pictures become links that say so, because fetching a picture that a model points to
+//! would tell its server what was said; the page fetches one when its reader asks. It never keeps a link of
+//! another scheme than http, https, mailto.
 
 use std::fmt::Write;
 
@@ -168,25 +169,35 @@ fn push_inlines(content: &[Inline], linked: bool, out: &mut String) {
             Inline::Emphasis(inner) => wrap("em", out, |out| push_inlines(inner, linked, out)),
             Inline::Strike(inner) => wrap("del", out, |out| push_inlines(inner, linked, out)),
             Inline::Link { url, content, .. } => {
-                push_link(url, linked, out, |linked, out| {
+                push_link(url, linked, "", out, |linked, out| {
                     push_inlines(content, linked, out)
                 });
             }
             Inline::Image { url, alt } => {
                 let shown = if alt.trim().is_empty() { url } else { alt };
-                push_link(url, linked, out, |_, out| push_text(shown, out));
+                let class = " class=\"picture\"";
+                push_link(url, linked, class, out, |_, out| push_text(shown, out));
             }
             Inline::SoftBreak | Inline::HardBreak => out.push_str("<br>"),
         }
     }
 }
 
-fn push_link(url: &str, linked: bool, out: &mut String, content: impl FnOnce(bool, &mut String)) {
+/// `class` is empty or an attribute with the space before it.
+fn push_link(
+    url: &str,
+    linked: bool,
+    class: &str,
+    out: &mut String,
+    content: impl FnOnce(bool, &mut String),
+) {
     match safe_url(url) {
         Some(url) if !linked => {
             out.push_str("<a href=\"");
             push_text(&url, out);
-            out.push_str("\" target=\"_blank\" rel=\"noopener noreferrer nofollow\">");
+            out.push_str("\" target=\"_blank\" rel=\"noopener noreferrer nofollow\"");
+            out.push_str(class);
+            out.push('>');
             content(true, out);
             out.push_str("</a>");
         }

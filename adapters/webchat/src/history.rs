@@ -7,8 +7,10 @@ use serde_json::{Map, Value, json};
 use weirgate_sdk::{TranscriptEntry, answer::Block};
 
 use crate::{
+    card::put_choice,
     format::html,
     outgoing::{object, put_files},
+    upload::shown,
 };
 
 /// Most markup in one frame in bytes, but for the first message.
@@ -82,6 +84,12 @@ fn message(entry: &TranscriptEntry, html: String) -> Map<String, Value> {
             body.insert("role".into(), "user".into());
             body.insert("messageId".into(), id.as_str().into());
             body.insert("pending".into(), entry.pending.into());
+            if entry.pressed {
+                body.insert("pressed".into(), true.into());
+            }
+            if !entry.brought.is_empty() {
+                body.insert("files".into(), entry.brought.iter().map(shown).collect());
+            }
         }
         None => {
             let answers: Vec<&str> = entry.answers.iter().map(|id| id.as_str()).collect();
@@ -91,6 +99,9 @@ fn message(entry: &TranscriptEntry, html: String) -> Map<String, Value> {
                 body.insert("turn".into(), (**turn).into());
             }
             put_files(&mut body, entry.files.iter().cloned());
+            if let Some(choice) = &entry.choice {
+                put_choice(&mut body, choice);
+            }
         }
     }
     body

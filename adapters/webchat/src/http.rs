@@ -35,8 +35,9 @@ pub(crate) const MAX_BODY: usize = 128 * 1024;
 const BUFFER: usize = 4 * 1024;
 const MAX_WRITE_BUFFER: usize = 4 * 1024 * 1024;
 
+/// Pictures of other servers are allowed because a visitor may ask for one that an answer names; none is loaded before.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
-                      connect-src 'self'; img-src 'self' blob:; media-src blob:; base-uri 'none'; form-action 'none'; \
+                      connect-src 'self'; img-src 'self' blob: https:; media-src blob:; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'";
 
 /// The routes of a site: `/site/NAME`, `/ws/NAME` and `/api/chat/NAME`. The `first` site also has the files, and the
@@ -150,10 +151,19 @@ async fn about(State(chat): State<Arc<WebChat>>) -> (HeaderMap, Json<Value>) {
         "title": site.title, "suggestions": site.suggestions, "maxMessage": site.max_message,
         "files": site.files,
     });
-    for (name, value) in [("greeting", &site.greeting), ("color", &site.color)] {
-        if !value.is_empty() {
-            body[name] = value.as_str().into();
-        }
+    if let Some(limits) = upload::limits(&chat) {
+        body["maxFile"] = limits;
+    }
+    let texts = [
+        ("greeting", &site.greeting),
+        ("placeholder", &site.placeholder),
+        ("color", &site.color),
+    ];
+    for (name, value) in texts.into_iter().filter(|(_, value)| !value.is_empty()) {
+        body[name] = value.as_str().into();
+    }
+    if site.left {
+        body["position"] = "left".into();
     }
     (headers, Json(body))
 }

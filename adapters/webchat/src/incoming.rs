@@ -9,7 +9,7 @@ mod chat;
 
 use bytes::Bytes;
 use serde_json::{Map, Value};
-use weirgate_sdk::{Change, settings::Secret};
+use weirgate_sdk::{Change, button::MAX_BUTTON_ID, settings::Secret};
 
 use self::binary::Blobs;
 use crate::texts::{Code, Language};
@@ -44,6 +44,15 @@ pub(crate) enum Request {
         /// The files, in their order.
         files: Vec<Inline>,
     },
+    /// Presses a button under an answer.
+    Press {
+        /// The client's id of the press.
+        message: String,
+        /// The answer's id.
+        answer: i64,
+        /// The button's id.
+        button: String,
+    },
     /// Ends the running turn.
     Stop,
     /// Asks for facts about the gateway.
@@ -70,9 +79,12 @@ pub(crate) enum Request {
 }
 
 impl Request {
-    /// Whether it says something: it then has an end of its own.
+    /// Whether it is something that gets an answer of its own, and an end.
     pub(crate) fn is_message(&self) -> bool {
-        matches!(self, Self::Text { .. } | Self::Chat { .. })
+        matches!(
+            self,
+            Self::Text { .. } | Self::Chat { .. } | Self::Press { .. }
+        )
     }
 }
 
@@ -257,6 +269,7 @@ fn read_fields(
                 files,
             }
         }
+        "press" => press(fields, message.clone())?,
         "stop" => Request::Stop,
         "system" => Request::System(act::system(fields)?),
         "setting" => Request::Setting(act::setting(fields)?),
@@ -363,6 +376,23 @@ fn checked(words: String, max_message: usize, optional: bool) -> Result<String, 
         return Err(Code::TooLong);
     }
     Ok(words)
+}
+
+/// A press. Which buttons there are is for the gateway to say.
+fn press(fields: &Map<String, Value>, message: Option<String>) -> Result<Request, Code> {
+    let answer = fields.get("id").and_then(Value::as_i64);
+    let button = fields.get("button").and_then(Value::as_str);
+    let fits = |id: &&str| {
+        (1..=MAX_BUTTON_ID).contains(&id.len()) && id.bytes().all(|it| it.is_ascii_graphic())
+    };
+    match (answer, button.filter(fits)) {
+        (Some(answer), Some(button)) => Ok(Request::Press {
+            message: message.ok_or(Code::MissingMessageId)?,
+            answer,
+            button: button.to_owned(),
+        }),
+        _ => Err(Code::BadFrame),
+    }
 }
 
 /// White space and the characters without width that pass a trim.

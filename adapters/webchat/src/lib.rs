@@ -7,6 +7,7 @@
 mod adapter;
 mod address;
 mod arrival;
+mod card;
 mod download;
 mod draft;
 mod files;

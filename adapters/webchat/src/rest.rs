@@ -61,6 +61,7 @@ pub(crate) fn routes(chat: &Arc<WebChat>, base: &str) -> Router<Arc<WebChat>> {
             &format!("{base}/sessions/{{session}}/clear"),
             post(clear).options(preflight),
         )
+        .route(&format!("{base}/press"), post(press).options(preflight))
         .route(&format!("{base}/stop"), post(stop).options(preflight))
         .route(
             &format!("{base}/events"),
@@ -145,6 +146,16 @@ async fn say(
         fields.remove("content");
     }
     let answer = line(&chat, &asking, "text", fields).await?;
+    Ok((StatusCode::ACCEPTED, Json(answer)).into_response())
+}
+
+async fn press(
+    State(chat): State<Arc<WebChat>>,
+    asking: Asking,
+    body: Bytes,
+) -> Result<Response, Failed> {
+    let fields = asking.fields(&body)?;
+    let answer = line(&chat, &asking, "press", fields).await?;
     Ok((StatusCode::ACCEPTED, Json(answer)).into_response())
 }
 

@@ -17,6 +17,7 @@ use weirgate_sdk::{MessageId, Outgoing, PreviewStart, SentFile, ToolUse, ToolUse
 
 use crate::{
     arrival::Arrivals,
+    card,
     draft::{Drafts, NoDraft},
     format::visible_text,
     outgoing::{Stamp, direct, end, object, put_answers, put_files, stamped},
@@ -165,27 +166,32 @@ impl Room {
         self.arrivals.batch(messages);
     }
 
-    /// A message is on its way into the gateway.
-    pub(crate) fn arriving(&mut self, message: &str, html: String) {
-        self.arrivals.begin(message, html);
+    /// A message is on its way into the gateway; `shown` is what is told of it then.
+    pub(crate) fn arriving(&mut self, message: &str, shown: Map<String, Value>) {
+        self.arrivals.begin(message, shown);
     }
 
     /// A message is durable, under this id of the journal if that is known yet: every window shows it.
     pub(crate) fn arrived(&mut self, message: &str, id: Option<i64>) {
-        let Some(html) = self.arrivals.take(message) else {
+        let Some(mut shown) = self.arrivals.take(message) else {
             return;
         };
-        let body = object(json!({ "messageId": message, "html": html }));
-        self.say("user", body.clone());
-        self.remembered("user", id, body);
+        shown.insert("messageId".into(), message.into());
+        self.say("user", shown.clone());
+        self.remembered("user", id, shown);
     }
 
     /// A message was accepted before and is shown already. Gives the end of it, for the socket that sent
     /// it again, if it is over.
     pub(crate) fn arrived_before(&mut self, message: &str) -> Option<Map<String, Value>> {
         self.arrivals.forget(message);
-        self.has_ended(message)
-            .then(|| end(Some(message), self.arrivals.settle(message)))
+        self.has_ended(message).then(|| self.over(message))
+    }
+
+    /// A message that was sent again is known to be over although its end is not remembered. Gives the end, for the socket
+    /// that sent it.
+    pub(crate) fn over(&mut self, message: &str) -> Map<String, Value> {
+        end(Some(message), self.arrivals.settle(message))
     }
 
     /// A message was not accepted; `over` if nothing more will come for it.
@@ -222,6 +228,9 @@ impl Room {
         if let Some(turn) = &outgoing.turn {
             body.insert("turn".into(), (**turn).into());
         }
+        if !outgoing.buttons.is_empty() {
+            body.insert("buttons".into(), card::buttons(&outgoing.buttons));
+        }
         put_answers(&mut body, &outgoing.answers);
         put_files(&mut body, outgoing.files.iter().map(SentFile::from));
         self.say("text", body.clone());
@@ -245,11 +254,20 @@ impl Room {
             "turn",
             "answers",
             "files",
+            "buttons",
+            "pressed",
         ];
         let told = body
             .into_iter()
             .filter(|(name, _)| told.contains(&name.as_str()));
         let mut message: Map<String, Value> = told.collect();
+        // As the history says it.
+        if let Some(pressed) = message.get_mut("pressed") {
+            *pressed = true.into();
+        }
+        if message.contains_key("buttons") {
+            message.insert("open".into(), true.into());
+        }
         message.insert("role".into(), role.into());
         if let Some(id) = id {
             message.insert("id".into(), id.into());
@@ -283,6 +301,15 @@ impl Room {
         self.gone = self.seq;
         let body = object(json!({ "messages": [], "more": false, "replace": true }));
         self.say("history", body);
+    }
+
+    /// The question of an answer is settled, by this button if it was answered.
+    pub(crate) fn settled(&mut self, answer: i64, chosen: Option<&str>) {
+        let mut body = object(json!({ "id": answer }));
+        if let Some(chosen) = chosen {
+            body.insert("chosen".into(), chosen.into());
+        }
+        self.say("settled", body);
     }
 
     /// Messages are over that no answer names.

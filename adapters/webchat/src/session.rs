@@ -7,6 +7,7 @@ mod awaited;
 mod greet;
 mod manage;
 pub(crate) mod once;
+mod press;
 mod talk;
 
 use std::{
@@ -120,8 +121,8 @@ impl Session {
             return;
         }
         for request in requests {
-            let is_text = request.as_ref().is_ok_and(|it| it.request.is_message());
-            if several && is_text && self.is_known() {
+            let is_message = request.as_ref().is_ok_and(|it| it.request.is_message());
+            if several && is_message && self.is_known() {
                 self.announce(std::mem::take(&mut texts));
             }
             self.line(request).await;
@@ -199,6 +200,14 @@ impl Session {
             } => {
                 let brought = (text, Brought::Along(files));
                 self.text(&visitor, session, message, brought).await;
+            }
+            Request::Press {
+                message,
+                answer,
+                button,
+            } => {
+                self.press(&visitor, session, message, (answer, button))
+                    .await;
             }
             Request::Stop => self.stop(&visitor, session).await,
             Request::System(act) => self.system(act, &session, message),

@@ -17,6 +17,7 @@ use crate::{
 /// Longest texts in characters, and the most suggested questions.
 const MAX_TITLE: usize = 100;
 const MAX_GREETING: usize = 1_000;
+const MAX_PLACEHOLDER: usize = 100;
 const MAX_SUGGESTION: usize = 200;
 const MAX_SUGGESTIONS: usize = 8;
 /// The least and the most that the largest frame may be, in bytes: the longest message fits into the one, and a picture
@@ -31,6 +32,10 @@ pub struct Settings {
     pub title: String,
     /// Shown in an empty conversation; empty is the element's own words.
     pub greeting: String,
+    /// Shown in the empty field for a message; empty is the element's own words.
+    pub placeholder: String,
+    /// The button stands at the other side of the page: where a line begins.
+    pub left: bool,
     /// Questions that a visitor can ask with one press.
     pub suggestions: Vec<String>,
     /// The colour of buttons and of the visitor's messages, as CSS has it; empty is the element's own.
@@ -96,6 +101,8 @@ impl Default for Settings {
         Self {
             title: "Weirgate".to_owned(),
             greeting: String::new(),
+            placeholder: String::new(),
+            left: false,
             suggestions: vec![],
             color: String::new(),
             origins: vec![],
@@ -122,6 +129,7 @@ impl Settings {
         let base = Self::default();
         let title = short(&fields.text("title", &base.title), MAX_TITLE);
         let greeting = fields.optional_text("greeting").unwrap_or_default();
+        let placeholder = fields.optional_text("placeholder").unwrap_or_default();
         let suggestions = fields.texts("suggestions", MAX_SUGGESTIONS);
         let color = color(fields);
         let mut origins = vec![];
@@ -149,6 +157,8 @@ impl Settings {
         Self {
             title,
             greeting: short(&greeting, MAX_GREETING),
+            placeholder: short(&placeholder, MAX_PLACEHOLDER),
+            left: fields.choice("position", base.left, &[("right", false), ("left", true)]),
             suggestions: suggestions
                 .iter()
                 .map(|it| short(it, MAX_SUGGESTION))

@@ -22,8 +22,8 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use weirgate_sdk::{
-    AttachmentKind, ConversationKey, Download, DownloadError, KeepError, Keeper, KeptFile,
-    text::line,
+    Attachment, AttachmentKind, ConversationKey, Download, DownloadError, KeepError, Keeper,
+    KeptFile, text::line,
 };
 
 use crate::{
@@ -257,13 +257,35 @@ pub(crate) async fn named(
 }
 
 fn told(file: &KeptFile) -> Value {
-    let kind = match file.kind {
+    let kind = kind(file.kind);
+    json!({ "file": file.reference, "kind": kind, "name": file.name, "size": file.size })
+}
+
+fn kind(kind: AttachmentKind) -> &'static str {
+    match kind {
         AttachmentKind::Image => "image",
         AttachmentKind::Audio => "audio",
         AttachmentKind::Video => "video",
         AttachmentKind::File => "file",
-    };
-    json!({ "file": file.reference, "kind": kind, "name": file.name, "size": file.size })
+    }
+}
+
+/// A file of a message, as its windows are told of it.
+pub(crate) fn shown(file: &Attachment) -> Value {
+    json!({ "kind": kind(file.kind), "name": file.name, "size": file.size })
+}
+
+/// The largest files that are taken, by kind and in bytes; `None` if none are.
+pub(crate) fn limits(chat: &WebChat) -> Option<Value> {
+    let keeper = chat.keeper().filter(|_| chat.settings.files)?;
+    let kinds = [
+        AttachmentKind::Image,
+        AttachmentKind::Audio,
+        AttachmentKind::Video,
+        AttachmentKind::File,
+    ];
+    let limits = kinds.map(|it| (kind(it).to_owned(), keeper.limit(it).into()));
+    Some(Value::Object(limits.into_iter().collect()))
 }
 
 fn answer(status: StatusCode, body: &Value) -> Response {

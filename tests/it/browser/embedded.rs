@@ -1,15 +1,20 @@
 //! The widget on somebody else's page: strict policy, hostile styles, a phone, the page's own script.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering::Relaxed},
+};
+
 use axum::{
     Router,
-    http::header,
+    http::{HeaderMap, header},
     response::{Html, IntoResponse as _},
     routing::get,
 };
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use super::{CHAT, ESCAPE, Visit};
+use super::{CHAT, ENTER, ESCAPE, TAB, Visit};
 use crate::gateway::free_port;
 
 /// Everything that a page can do to what is on it, short of script.
@@ -29,7 +34,7 @@ impl Shop {
         let host = format!("127.0.0.1:{gateway}");
         let policy = format!(
             "default-src 'none'; script-src http://{host}; connect-src http://{host} ws://{host}; style-src 'self'; \
-             require-trusted-types-for 'script'; trusted-types 'none'"
+             img-src http://localhost:*; require-trusted-types-for 'script'; trusted-types 'none'"
         );
         let page = format!(
             "<!doctype html><html {language}><head><title>Shop</title><meta name=viewport content=\"width=device-width\">
@@ -212,4 +217,124 @@ async fn on_a_phone_it_fills_the_screen_and_reads_from_the_right() {
         visit.port
     )).await;
     assert_eq!(refused, json!(["refused"]));
+}
+
+/// A server of pictures that counts who asks it, and fails on one that says from where.
+async fn gallery() -> (u16, Arc<AtomicUsize>) {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&asked);
+    let picture = "<svg xmlns='http://www.w3.org/2000/svg' width='120' height='80'><rect width='120' height='80' fill='teal'/></svg>";
+    let show = move |headers: HeaderMap| {
+        let count = Arc::clone(&count);
+        async move {
+            assert!(!headers.contains_key(header::REFERER), "{headers:?}");
+            count.fetch_add(1, Relaxed);
+            ([(header::CONTENT_TYPE, "image/svg+xml")], picture)
+        }
+    };
+    let routes = Router::new().route("/picture.svg", get(show));
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move { axum::serve(listener, routes).await });
+    (port, asked)
+}
+
+#[tokio::test]
+async fn a_picture_is_loaded_when_the_visitor_wants_it_and_where_the_page_lets_it() {
+    let Some(visit) = visit(1200, 800, "", "lang=en").await else {
+        return;
+    };
+    let (port, asked) = gallery().await;
+    visit.click(".launcher").await;
+    visit.is("$('.panel').dataset.state === 'online'").await;
+    visit.slowly(&[
+        &format!("Here: ![a field](http://localhost:{port}/picture.svg)\n\n"),
+        &format!("and ![another](http://127.0.0.1:{port}/picture.svg)"),
+    ]);
+    visit.say("show me").await;
+    visit.is("all('.offer').length === 2 && !$('.draft')").await;
+    assert_eq!(asked.load(Relaxed), 0, "nobody asked for it");
+    assert_eq!(
+        visit.get("texts('.offer')[0]").await,
+        json!("Show the picture from localhost")
+    );
+    visit.browser.picture("widget-picture-offered").await;
+    visit.click(".offer").await;
+    visit
+        .is("$('.pictured img')?.naturalWidth === 120 && all('.offer').length === 1")
+        .await;
+    assert_eq!(asked.load(Relaxed), 1);
+    visit.browser.picture("widget-picture-shown").await;
+    // The page's policy allows no pictures from there.
+    visit.click(".offer").await;
+    visit
+        .is("$('.pictured .note')?.innerText === 'The picture cannot be shown here.'")
+        .await;
+    assert_eq!(asked.load(Relaxed), 1);
+}
+
+#[tokio::test]
+async fn the_keyboard_opens_it_stays_inside_of_a_full_screen_and_comes_back() {
+    let Some(visit) = visit(1200, 800, "", "lang=en").await else {
+        return;
+    };
+    let phone = json!({ "width": 390, "height": 780, "deviceScaleFactor": 1, "mobile": true });
+    visit
+        .browser
+        .devtools("Emulation.setDeviceMetricsOverride", phone)
+        .await;
+    visit.browser.keys(TAB).await;
+    let at = "chat.shadowRoot.activeElement";
+    visit.is(&format!("{at} === $('.launcher')")).await;
+    visit.browser.keys(ENTER).await;
+    visit
+        .is(&format!(
+            "$('.panel').dataset.state === 'online' && {at} === $('textarea')"
+        ))
+        .await;
+    let mut seen = Vec::new();
+    for _ in 0..12 {
+        visit.browser.keys(TAB).await;
+        let name = format!("{at}?.ariaLabel || {at}?.innerText || 'outside'");
+        seen.push(visit.get(&name).await.as_str().unwrap().to_owned());
+    }
+    assert!(!seen.iter().any(|it| it == "outside"), "{seen:?}");
+    for name in ["Close chat", "Message", "When are you open?"] {
+        let times = seen.iter().filter(|it| *it == name).count();
+        assert!(times >= 1, "{name}: {seen:?}");
+    }
+    visit.browser.keys(ESCAPE).await;
+    visit
+        .is(&format!("$('.panel').hidden && {at} === $('.launcher')"))
+        .await;
+}
+
+#[tokio::test]
+async fn the_settings_of_a_site_do_without_attributes() {
+    let site = json!({
+        "title": "Shop help", "placeholder": "Ask about the shop", "position": "left", "color": "#ffd23f",
+    });
+    let Some(visit) = Visit::new(1200, 800, site).await else {
+        return;
+    };
+    // A page of the gateway's own origin will do: the policy of the page allows the widget's files.
+    visit.browser.go(&visit.url("")).await;
+    visit.is("$('.panel').dataset.state === 'online'").await;
+    visit
+        .browser
+        .run(
+            "const more = document.createElement('weirgate-chat'); document.body.append(more);
+            document.querySelector('weirgate-chat').remove();",
+        )
+        .await;
+    visit
+        .is("chat.getAttribute('position') === 'left' && $('.launcher').getBoundingClientRect().left < 100")
+        .await;
+    assert_eq!(
+        visit
+            .get("[$('textarea').placeholder, getComputedStyle($('.launcher')).color]")
+            .await,
+        json!(["Ask about the shop", "rgb(0, 0, 0)"]),
+        "and what stands on a light colour is black"
+    );
 }

@@ -239,3 +239,27 @@ async fn files_come_along_with_a_message_in_one_frame() {
     client.send(chat("m2", json!("and words"), json!([]))).await;
     assert_eq!(answered(&mut client).await, "re: and words");
 }
+
+#[tokio::test]
+async fn the_windows_see_the_files_and_the_site_says_how_large_they_may_be() {
+    let (_model, gateway) = gateway(true).await;
+    let mut client = WebChatClient::connect(gateway.http()).await;
+    client.enter(None).await;
+    let (_, told) = upload(&gateway, &bearer(&client), PNG).await;
+    client
+        .send(json!({ "type": "text", "messageId": "m1", "files": [told["file"]] }))
+        .await;
+    let files = json!([{ "kind": "image", "name": null, "size": PNG.len() }]);
+    let shown = client.skip_to("user").await;
+    assert_eq!((&shown["html"], &shown["files"]), (&json!(""), &files));
+    client.skip_to("end").await;
+    let mut later = WebChatClient::connect(gateway.http()).await;
+    let history = later.enter(Some(&client.token)).await;
+    let first = &history["messages"][0];
+    assert_eq!((&first["html"], &first["files"]), (&json!(""), &files));
+    let about: Value = serde_json::from_str(&gateway.get("/api/chat/default").await.body).unwrap();
+    assert_eq!(
+        about["maxFile"],
+        json!({ "image": 1_000, "audio": 2_000, "video": 2_000, "file": 2_000 })
+    );
+}

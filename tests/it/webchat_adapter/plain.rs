@@ -13,17 +13,28 @@ use weirgate_webchat::Settings;
 
 use super::{Site, WAIT, past};
 
-/// Asks and gives status, head and body.
-async fn ask(
+/// Asks the site and gives status, head and body.
+async fn ask_site(
     address: SocketAddr,
     method: &str,
     path: &str,
     headers: &str,
     body: &str,
 ) -> (u16, String, String) {
+    let path = format!("/api/chat/site{path}");
+    ask(address, (method, &path), headers, body).await
+}
+
+/// Asks and gives status, head and body.
+pub(super) async fn ask(
+    address: SocketAddr,
+    (method, path): (&str, &str),
+    headers: &str,
+    body: &str,
+) -> (u16, String, String) {
     let mut stream = TcpStream::connect(address).await.unwrap();
     let request = format!(
-        "{method} /api/chat/site{path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{headers}Content-Length: {}\r\n\r\n{body}",
+        "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{headers}Content-Length: {}\r\n\r\n{body}",
         body.len()
     );
     stream.write_all(request.as_bytes()).await.unwrap();
@@ -39,7 +50,7 @@ fn json_of(body: &str) -> Value {
 }
 
 async fn visitor(site: &Site) -> String {
-    let (status, _, body) = ask(site.address, "POST", "/visitors", "", "").await;
+    let (status, _, body) = ask_site(site.address, "POST", "/visitors", "", "").await;
     assert_eq!(status, 201);
     let token = json_of(&body)["token"].as_str().unwrap().to_owned();
     format!("Authorization: Bearer {token}\r\n")
@@ -86,7 +97,7 @@ async fn a_client_without_a_socket_speaks_and_listens() {
     let mut lines = listen(&site, &who).await;
     event(&mut lines, "history").await;
     let body = json!({ "messageId": "m1", "text": "hello" }).to_string();
-    let (status, _, answer) = ask(site.address, "POST", "/messages", &who, &body).await;
+    let (status, _, answer) = ask_site(site.address, "POST", "/messages", &who, &body).await;
     assert_eq!(
         (status, json_of(&answer)),
         (
@@ -97,7 +108,7 @@ async fn a_client_without_a_socket_speaks_and_listens() {
     let message = site.gateway.next_message(WAIT).await.unwrap();
     assert_eq!(message.segments, [Segment::Text("hello".into())]);
     event(&mut lines, "user").await;
-    let again = ask(site.address, "POST", "/messages", &who, &body).await;
+    let again = ask_site(site.address, "POST", "/messages", &who, &body).await;
     assert_eq!(json_of(&again.2)["duplicate"], true);
     site.send(&message.conversation, 7, "yes", &["m1"]).await;
     let (id, text) = event(&mut lines, "text").await;
@@ -111,7 +122,7 @@ async fn a_client_without_a_socket_speaks_and_listens() {
     let mut lines = listen(&site, &headers).await;
     assert_eq!(event(&mut lines, "welcome").await.1["resumed"], true);
     assert_eq!(event(&mut lines, "end").await.1["messageId"], "m1");
-    let stopped = ask(site.address, "POST", "/stop", &who, "{}").await;
+    let stopped = ask_site(site.address, "POST", "/stop", &who, "{}").await;
     assert_eq!(stopped.0, 204);
     site.stopper.stop();
     let rest = timeout(WAIT, async {
@@ -126,7 +137,7 @@ async fn past_messages_and_conversations_are_asked_for() {
     let entries = vec![past(3, Some("m1"), "x", false), past(4, None, "y", false)];
     site.gateway.set_transcript(entries, Some("c-1".into()));
     let who = visitor(&site).await;
-    let (status, head, body) = ask(site.address, "GET", "/messages?limit=1", &who, "").await;
+    let (status, head, body) = ask_site(site.address, "GET", "/messages?limit=1", &who, "").await;
     let page = json_of(&body);
     assert_eq!((status, &page["sessionId"]), (200, &json!("c-1")));
     assert_eq!(
@@ -137,7 +148,7 @@ async fn past_messages_and_conversations_are_asked_for() {
         head.contains("application/json") && head.contains("nosniff"),
         "{head}"
     );
-    let (_, _, body) = ask(
+    let (_, _, body) = ask_site(
         site.address,
         "GET",
         "/messages?before=4&sessionId=x",
@@ -146,7 +157,7 @@ async fn past_messages_and_conversations_are_asked_for() {
     )
     .await;
     assert_eq!(json_of(&body)["messages"][0]["id"], 3);
-    let (_, _, body) = ask(site.address, "GET", "/sessions", &who, "").await;
+    let (_, _, body) = ask_site(site.address, "GET", "/sessions", &who, "").await;
     assert_eq!(json_of(&body)["sessions"][0]["sessionId"], "c-1");
 }
 
@@ -154,7 +165,7 @@ async fn past_messages_and_conversations_are_asked_for() {
 async fn conversations_are_begun_named_and_ended_over_http() {
     let site = Site::new().await;
     let who = visitor(&site).await;
-    let (status, _, body) = ask(site.address, "POST", "/sessions", &who, "").await;
+    let (status, _, body) = ask_site(site.address, "POST", "/sessions", &who, "").await;
     let label = json_of(&body)["sessionId"].as_str().unwrap().to_owned();
     assert_eq!((status, label.len()), (201, 18));
     // This gateway manages nothing; what it does is tested with the real one.
@@ -162,22 +173,22 @@ async fn conversations_are_begun_named_and_ended_over_http() {
         ("DELETE", format!("/sessions/{label}")),
         ("POST", format!("/sessions/{label}/clear")),
     ] {
-        let (status, _, body) = ask(site.address, method, &path, &who, "").await;
+        let (status, _, body) = ask_site(site.address, method, &path, &who, "").await;
         assert_eq!(
             (status, &json_of(&body)["code"]),
             (400, &json!("not_available"))
         );
-        let (status, ..) = ask(site.address, method, &path, "", "").await;
+        let (status, ..) = ask_site(site.address, method, &path, "", "").await;
         assert_eq!(status, 401);
     }
-    let (status, _, body) = ask(site.address, "DELETE", "/sessions/a%20b", &who, "").await;
+    let (status, _, body) = ask_site(site.address, "DELETE", "/sessions/a%20b", &who, "").await;
     assert_eq!(
         (status, &json_of(&body)["code"]),
         (400, &json!("bad_session_id"))
     );
     // Files alone are a message too, if they are there.
     let message = json!({ "messageId": "m1", "files": ["ab"] }).to_string();
-    let (status, _, body) = ask(site.address, "POST", "/messages", &who, &message).await;
+    let (status, _, body) = ask_site(site.address, "POST", "/messages", &who, &message).await;
     assert_eq!(
         (status, &json_of(&body)["code"]),
         (404, &json!("unknown_file"))
@@ -257,7 +268,7 @@ async fn what_is_wrong_with_a_request_is_said() {
             "too_fast",
         ),
     ] {
-        let (found, head, told) = ask(site.address, method, path, headers, body).await;
+        let (found, head, told) = ask_site(site.address, method, path, headers, body).await;
         assert_eq!(found, status, "{method} {path} {body}: {told}");
         assert!(code.is_empty() || json_of(&told)["code"] == code, "{told}");
         let named = head.contains("access-control-allow-origin: https://www.example.com");
@@ -276,10 +287,12 @@ async fn what_is_too_long_is_refused_and_a_page_of_the_site_may_ask_before() {
     let own = format!("{who}Origin: https://www.example.com\r\n");
     let long = json!({ "messageId": "m3", "text": "x".repeat(8_001) }).to_string();
     assert_eq!(
-        ask(site.address, "POST", "/messages", &who, &long).await.0,
+        ask_site(site.address, "POST", "/messages", &who, &long)
+            .await
+            .0,
         413
     );
-    let preflight = ask(site.address, "OPTIONS", "/messages", &own, "").await;
+    let preflight = ask_site(site.address, "OPTIONS", "/messages", &own, "").await;
     assert_eq!(preflight.0, 204);
     assert!(
         preflight

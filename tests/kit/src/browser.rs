@@ -5,7 +5,7 @@
 
 use std::{
     env, fs,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     time::{Duration, Instant},
 };
@@ -72,6 +72,9 @@ impl Browser {
             "--disable-sync",
             "--hide-scrollbars",
             "--force-device-scale-factor=1",
+            // A microphone that hums, and nobody who has to allow it.
+            "--use-fake-device-for-media-stream",
+            "--use-fake-ui-for-media-stream",
             &size,
         ];
         let options = json!({ "args": arguments, "prefs": { "intl.accept_languages": language } });
@@ -166,6 +169,16 @@ impl Browser {
         let id = found.as_object().and_then(|it| it.values().next()).unwrap();
         let path = format!("element/{}/click", id.as_str().unwrap());
         self.command(&path, json!({})).await;
+    }
+
+    /// Chooses files in the field for files that a script gives, as a visitor does in the window of his system.
+    pub async fn choose(&self, script: &str, files: &[&Path]) {
+        let found = self.until(script).await;
+        let id = found.as_object().and_then(|it| it.values().next()).unwrap();
+        let path = format!("element/{}/value", id.as_str().unwrap());
+        let names: Vec<_> = files.iter().map(|file| file.to_string_lossy()).collect();
+        self.command(&path, json!({ "text": names.join("\n") }))
+            .await;
     }
 
     /// Presses and releases keys, one after another, wherever the focus is. WebDriver's codes stand for keys that write

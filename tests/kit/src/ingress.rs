@@ -10,8 +10,8 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 use weirgate_sdk::{
     AccountName, Batch, Connection, ConversationKey, Cursor, Event, InboundMessage, Ingress,
-    NotAccepted, Outcome, Platform, Receipt, ReceiptSlot, ThreadId, ThreadSummary, Transcript,
-    TranscriptEntry,
+    MessageId, NotAccepted, Outcome, Platform, Receipt, ReceiptSlot, ThreadId, ThreadSummary,
+    Transcript, TranscriptEntry,
 };
 
 /// Records what an adapter hands in.
@@ -249,6 +249,14 @@ impl Ingress for RecordingIngress {
         Arc::new(ScriptedTranscript {
             entries: state.transcript.clone(),
             newest_thread: state.newest_thread.clone(),
+            accepted: state
+                .events
+                .iter()
+                .filter_map(|event| match event {
+                    Event::Message(message) => Some(message.id.clone()),
+                    _ => None,
+                })
+                .collect(),
         })
     }
 }
@@ -257,6 +265,8 @@ impl Ingress for RecordingIngress {
 struct ScriptedTranscript {
     entries: Vec<TranscriptEntry>,
     newest_thread: Option<ThreadId>,
+    /// What was accepted and, for all that the script says, has not ended.
+    accepted: HashSet<MessageId>,
 }
 
 #[async_trait]
@@ -275,6 +285,18 @@ impl Transcript for ScriptedTranscript {
             .collect();
         let skip = earlier.len().saturating_sub(limit.min(200));
         Ok(earlier.into_iter().skip(skip).collect())
+    }
+
+    async fn has_ended(
+        &self,
+        _conversation: &ConversationKey,
+        message: &MessageId,
+    ) -> Result<bool, String> {
+        let found = self
+            .entries
+            .iter()
+            .find(|entry| entry.message.as_ref() == Some(message));
+        Ok(found.map_or(!self.accepted.contains(message), |entry| !entry.pending))
     }
 
     async fn newest_thread(

@@ -88,6 +88,7 @@ fn check_attributes(tag: &str, attributes: &str) -> Result<(), String> {
             }
             ("a", "target") => value == "_blank",
             ("a", "rel") => value == "noopener noreferrer nofollow",
+            ("a", "class") => value == "picture",
             ("ol", "start") => value.parse::<u64>().is_ok(),
             ("code", "class") => value
                 .strip_prefix("language-")
@@ -246,7 +247,7 @@ fn a_picture_is_a_link_and_is_never_fetched() {
     };
     assert_eq!(picture("data:text/html,<b>", "x"), "<p>x</p>");
     assert!(picture("https://a.example/i.png", "").contains(">https://a.example/i.png</a>"));
-    assert!(picture("https://a.example/i.png", "cat").contains(">cat</a>"));
+    assert!(picture("https://a.example/i.png", "cat").contains(" class=\"picture\">cat</a>"));
 }
 
 #[test]

@@ -14,6 +14,9 @@ fn entry(id: i64, message: Option<&str>, text: &str) -> TranscriptEntry {
         },
         blocks: vec![Block::Paragraph(vec![Inline::Text(text.into())])],
         files: Vec::new(),
+        brought: Vec::new(),
+        pressed: false,
+        choice: None,
         at: 7,
         pending: message.is_some(),
     }

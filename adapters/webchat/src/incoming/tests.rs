@@ -29,6 +29,14 @@ fn every_known_type_is_read() {
         r#"{"type":"text","messageId":"m1","content":"a\r\nb\rc\u0000\u0007"}"#,
         said("a\nb\nc"),
     );
+    check(
+        r#"{"type":"press","messageId":"m1","id":7,"button":"p/abcd/01234567/yes"}"#,
+        Ok(Request::Press {
+            message: "m1".into(),
+            answer: 7,
+            button: "p/abcd/01234567/yes".into(),
+        }),
+    );
     check(r#"{"type":"stop"}"#, Ok(Request::Stop));
     check(r#"{"type":"ping"}"#, Ok(Request::Ping));
     check(r#"{"type":"sync"}"#, Ok(Request::Sync));

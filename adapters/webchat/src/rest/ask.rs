@@ -17,6 +17,9 @@ use crate::{
 /// Longest wait for an answer; the store has had its time by then.
 const WAIT: Duration = Duration::from_secs(20);
 
+/// Lines that are answered by an `ack`.
+const SAYS: [&str; 2] = ["text", "press"];
+
 /// Asks one line of the protocol and gives the frame that answers it; an empty one if nothing does. What was begun is
 /// ended also for a client that goes away meanwhile.
 pub(super) async fn ask(
@@ -101,7 +104,7 @@ async fn answer(
             if is("error") && (of_message || message.is_none()) {
                 return Err(code(&frame));
             }
-            if is("ack") && kind == "text" && of_message || is(kind) && kind != "text" {
+            if is("ack") && of_message || is(kind) && !SAYS.contains(&kind) {
                 return Ok(frame);
             }
         }

@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 /// The parts of a path below a site, with their methods.
-const PATHS: [&str; 9] = [
+const PATHS: [&str; 10] = [
     "",
     "/visitors",
     "/messages",
@@ -13,6 +13,7 @@ const PATHS: [&str; 9] = [
     "/sessions",
     "/sessions/{session}",
     "/sessions/{session}/clear",
+    "/press",
     "/stop",
     "/events",
 ];
@@ -46,7 +47,7 @@ pub fn document(version: &str) -> Value {
     })
 }
 
-fn items() -> [Value; 9] {
+fn items() -> [Value; 10] {
     [
         json!({ "get": open("What a site says of itself", answer("200", "About")) }),
         json!({ "post": open("Become a visitor: a token to be kept", answer("201", "Token")) }),
@@ -70,6 +71,8 @@ fn items() -> [Value; 9] {
             json!({ "204": { "description": "Nothing of it is left." } })) }),
         json!({ "post": asks("Empty a conversation: what was said in it goes", &json!([session()]), None,
             json!({ "204": { "description": "It is empty." } })) }),
+        json!({ "post": asks("Press a button under an answer: it is stored when the answer comes, and answered by events",
+            &json!([]), Some("Press"), answer("202", "Ack")) }),
         json!({ "post": asks("End the answer that is being written", &json!([]), Some("Stop"),
             json!({ "204": { "description": "It is ended." } })) }),
         json!({ "get": asks("The frames of a conversation as they come", &json!([
@@ -186,9 +189,11 @@ fn schemas() -> Value {
     let session = json!({ "type": ["string", "null"], "pattern": SESSION });
     json!({
         "About": { "type": "object", "required": ["title", "suggestions", "maxMessage"], "properties": {
-            "title": text, "greeting": text, "color": text, "maxMessage": number,
-            "files": { "type": "boolean" },
-            "suggestions": { "type": "array", "items": text } } },
+            "title": text, "greeting": text, "placeholder": text, "color": text, "maxMessage": number,
+            "position": { "enum": ["left"] },
+            "files": { "type": "boolean" }, "suggestions": { "type": "array", "items": text },
+            "maxFile": { "type": "object", "description": "The largest files in bytes, by kind; absent if none are taken.",
+                "additionalProperties": number } } },
         "Token": { "type": "object", "required": ["token"], "properties": { "token": text } },
         "Message": { "type": "object", "required": ["messageId", "text"], "properties": {
             "sessionId": session, "text": { "type": "string", "pattern": "\\S",
@@ -197,15 +202,15 @@ fn schemas() -> Value {
                 "description": "Names of files that were sent before." },
             "messageId": { "type": "string", "pattern": "^[A-Za-z0-9_.:-]{1,64}$",
                 "description": "New for each message; sent again with the same one, a message is taken once." } } },
+        "Press": press(&session),
         "Stop": { "type": "object", "properties": { "sessionId": session } },
         "Ack": { "type": "object", "required": ["messageId", "sessionId"], "properties": {
             "messageId": text, "sessionId": text, "id": number, "duplicate": { "type": "boolean" } } },
         "History": { "type": "object", "required": ["messages", "more", "sessionId"], "properties": {
             "sessionId": text, "more": { "type": "boolean" }, "before": number,
-            "messages": { "type": "array", "items": { "type": "object", "required": ["id", "at", "role", "html"],
-                "properties": { "id": number, "at": number, "role": { "enum": ["user", "assistant"] }, "html": text,
-                    "messageId": text, "pending": { "type": "boolean" }, "turn": text,
-                    "answers": { "type": "array", "items": text } } } } } },
+            "messages": { "type": "array", "items": past() } } },
+        "Button": button(),
+        "SentFile": sent_file(),
         "Session": { "type": "object", "required": ["sessionId"], "properties": { "sessionId": text } },
         "File": { "type": "object", "required": ["file", "kind", "size"], "properties": { "file": text,
             "kind": { "enum": ["image", "audio", "video", "file"] }, "name": { "type": ["string", "null"] },
@@ -215,4 +220,37 @@ fn schemas() -> Value {
                 "properties": { "sessionId": text, "title": text, "at": number } } } } },
         "Fault": { "type": "object", "required": ["code", "text"], "properties": { "code": text, "text": text } },
     })
+}
+
+/// A message of the history.
+fn past() -> Value {
+    let text = json!({ "type": "string" });
+    let list = |name: &str| json!({ "type": "array", "items": { "$ref": format!("#/components/schemas/{name}") } });
+    json!({ "type": "object", "required": ["id", "at", "role", "html"], "properties": {
+        "id": { "type": "integer", "format": "int64" }, "at": { "type": "integer", "format": "int64" },
+        "role": { "enum": ["user", "assistant"] }, "html": text, "turn": text, "messageId": text,
+        "pending": { "type": "boolean" }, "pressed": { "type": "boolean" }, "files": list("SentFile"),
+        "buttons": list("Button"), "open": { "type": "boolean" }, "chosen": text,
+        "answers": { "type": "array", "items": text } } })
+}
+
+fn press(session: &Value) -> Value {
+    json!({ "type": "object", "required": ["messageId", "id", "button"], "properties": {
+        "sessionId": session, "id": { "type": "integer", "format": "int64", "description": "The answer." },
+        "button": { "type": "string", "pattern": "^[!-~]{1,64}$" },
+        "messageId": { "type": "string", "pattern": "^[A-Za-z0-9_.:-]{1,64}$",
+            "description": "New for each press; sent again with the same one, it is taken once." } } })
+}
+
+fn button() -> Value {
+    let text = json!({ "type": "string" });
+    json!({ "type": "object", "required": ["id", "label", "style"], "properties": {
+        "id": text, "label": text, "style": { "enum": ["plain", "positive", "negative"] } } })
+}
+
+fn sent_file() -> Value {
+    let text = json!({ "type": "string" });
+    json!({ "type": "object", "required": ["kind"], "properties": {
+        "kind": text, "file": text, "name": { "type": ["string", "null"] }, "mime": text,
+        "size": { "type": ["integer", "null"], "format": "int64" } } })
 }

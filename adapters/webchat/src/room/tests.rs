@@ -33,6 +33,10 @@ fn outgoing(id: i64, part: u32, parts: u32, answers: &[&str]) -> Outgoing {
     }
 }
 
+fn words(html: &str) -> Map<String, Value> {
+    object(json!({ "html": html }))
+}
+
 fn attach(room: &mut Room, since: u64) -> Option<Items> {
     let (outlet, items) = Outlet::new();
     let since = Since {
@@ -82,7 +86,7 @@ fn every_socket_gets_everything_in_order_and_the_last_part_ends_the_messages() {
         attach(&mut room, 100).unwrap(),
         attach(&mut room, 100).unwrap(),
     ];
-    room.arriving("m1", "<p>hi</p>".into());
+    room.arriving("m1", words("<p>hi</p>"));
     room.arrived("m1", Some(1));
     room.deliver(&outgoing(1, 0, 2, &["m1"]));
     room.deliver(&outgoing(1, 1, 2, &["m1"]));
@@ -117,7 +121,7 @@ fn the_same_part_is_shown_once_and_the_same_message_ends_once() {
 fn an_answer_that_is_faster_than_the_receipt_comes_after_its_question() {
     let mut room = room();
     let mut items = attach(&mut room, 100).unwrap();
-    room.arriving("m1", "<p>hi</p>".into());
+    room.arriving("m1", words("<p>hi</p>"));
     room.deliver(&outgoing(1, 0, 1, &["m1"]));
     room.arrived("m1", Some(1));
     assert_eq!(
@@ -215,7 +219,7 @@ proptest! {
         for (id, part, arrive) in steps {
             let message = format!("m{id}");
             if arrive {
-                room.arriving(&message, "<p>x</p>".into());
+                room.arriving(&message, words("<p>x</p>"));
                 room.arrived(&message, None);
             } else {
                 room.deliver(&outgoing(id, part, 2, &[&message]));

@@ -37,7 +37,7 @@ const MAX_LISTED: usize = 100;
 /// Past messages that are looked through for those that still wait.
 pub(super) const PAGE: usize = 200;
 /// How long a client may send a message again, in seconds.
-const DEDUPE_LIFETIME: u64 = 48 * 3_600;
+pub(super) const DEDUPE_LIFETIME: u64 = 48 * 3_600;
 
 /// The files of a message.
 pub(super) enum Brought {
@@ -79,7 +79,9 @@ impl Session {
                 return self.fault(code, Some(&session), Some(&message));
             }
         };
-        room.lock().arriving(&message, own_words(&text));
+        let mut shown = object(json!({ "html": html_of(&text) }));
+        put_brought(&mut shown, &segments);
+        room.lock().arriving(&message, shown);
         if !text.is_empty() {
             segments.push(Segment::Text(text));
         }
@@ -173,7 +175,7 @@ impl Session {
         .await;
     }
 
-    async fn submit(&mut self, submission: Submission) {
+    pub(super) async fn submit(&mut self, submission: Submission) {
         if let Err(refused) = self.submitter.submit(submission).await {
             self.give_up(&refused, Code::StoreUnavailable);
         }
@@ -182,7 +184,7 @@ impl Session {
     /// What became of something that was handed in.
     pub(crate) async fn step(&mut self, step: Step) {
         match step {
-            Step::Taken(submission, outcome) => self.taken(&submission, outcome),
+            Step::Taken(submission, outcome) => self.taken(&submission, outcome).await,
             Step::GivenUp(submission, NotAccepted::Store(_)) => {
                 self.give_up(&submission, Code::StoreUnavailable);
             }
@@ -194,7 +196,7 @@ impl Session {
         }
     }
 
-    fn taken(&self, submission: &Submission, outcome: Outcome) {
+    async fn taken(&self, submission: &Submission, outcome: Outcome) {
         let Some(message) = &submission.message else {
             return;
         };
@@ -205,10 +207,7 @@ impl Session {
             }
             Outcome::Duplicate => {
                 self.acknowledge(submission, message, None);
-                let ended = submission.room.lock().arrived_before(message);
-                if let Some(body) = ended {
-                    self.say(direct("end", Some(&submission.session), body));
-                }
+                self.came_before(submission, message).await;
             }
             Outcome::Ignored => self.give_up(submission, Code::Ignored),
             Outcome::Refused => self.give_up(submission, Code::Refused),
@@ -361,6 +360,27 @@ fn attachment(file: KeptFile) -> Segment {
 fn whole(bytes: Bytes) -> Download {
     let size = u64::try_from(bytes.len()).ok();
     Download::of(size, once(ready(Ok::<_, DownloadError>(bytes))))
+}
+
+/// The markup of a message's words; none beside files alone.
+fn html_of(text: &str) -> String {
+    if text.is_empty() {
+        String::new()
+    } else {
+        own_words(text)
+    }
+}
+
+/// What the windows are told of the files of a message.
+fn put_brought(shown: &mut Map<String, Value>, segments: &[Segment]) {
+    let file = |segment: &Segment| match segment {
+        Segment::Attachment(file) => Some(upload::shown(file)),
+        _ => None,
+    };
+    let files: Vec<Value> = segments.iter().filter_map(file).collect();
+    if !files.is_empty() {
+        shown.insert("files".into(), files.into());
+    }
 }
 
 /// Nobody waits for these any more.

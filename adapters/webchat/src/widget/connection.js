@@ -110,10 +110,10 @@ export class Connection {
     }
   }
 
-  // A frame of a conversation that is not shown any more: only what became of a kept message matters.
+  // A frame of a conversation that is not shown: what matters is what became of a kept message, and of the conversation.
   elsewhere(frame) {
     this.settle(frame);
-    if (frame.type === "text" && frame.final) this.heard({ ...frame, elsewhere: true });
+    if (frame.type === "session" || frame.type === "text" && frame.final) this.heard({ ...frame, elsewhere: true });
   }
 
   lost(code) {
@@ -171,19 +171,26 @@ export class Connection {
     for (const item of this.storage.memory.values()) this.deliver(item);
   }
 
-  deliver({ messageId, session, text }) {
-    return this.transmit({ type: "text", sessionId: session, messageId, content: { text } });
+  deliver({ messageId, session, text, files, press }) {
+    const body = press ? { type: "press", ...press } : { type: "text", content: { text }, files };
+    return this.transmit({ sessionId: session, messageId, ...body });
   }
 
-  // Keeps a message until the server has it, and sends it. Gives its id, and whether it could leave now.
-  say(text) {
-    const item = { messageId: randomId(), session: this.session, text };
+  // Keeps something that the visitor says until the server has it, and sends it. Gives it with its id, and whether it
+  // could leave now.
+  say(said) {
+    const item = { messageId: randomId(), session: this.session, ...said };
     this.storage.keep(item);
     return { item, left: this.deliver(item) };
   }
 
+  // What shows the gateway who asks, also outside of the socket.
+  get credential() { return this.identity ?? this.token; }
+
   switchTo(session) { return this.hello(session, false); }
   startNew() { return this.hello(`c-${randomId()}`, false); }
+  // Deletes a conversation for good.
+  erase(session) { return this.transmit({ type: "session", sessionId: session, content: { act: "delete" } }); }
   stop() { return this.transmit({ type: "stop", sessionId: this.session }); }
   older(before) { return this.transmit({ type: "history", sessionId: this.session, before }); }
   sessions() { return this.transmit({ type: "sessions" }); }

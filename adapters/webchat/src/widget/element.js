@@ -1,14 +1,17 @@
 // <weirgate-chat site="KEY">: the button and panel that `widget.js` puts on a page, or with mode="page" the whole page.
 //
-// It owns the panel around the messages: header, conversations, composer, state of the connection. The page's styles
-// do not reach inside its shadow root, and it reads nothing of the page but its language and direction.
+// It owns the panel around the messages: header, conversations, state of the connection. The page's styles do not reach
+// inside its shadow root, and it reads nothing of the page but its language and direction.
 
+import { Composer } from "./composer.js";
 import { Connection } from "./connection.js";
+import { Drawer } from "./drawer.js";
 import { icon } from "./icons.js";
 import { Log } from "./log.js";
 import { make } from "./markup.js";
 import { Storage } from "./storage.js";
 import { sheet } from "./style.js";
+import { upload } from "./upload.js";
 import { wordsOf } from "./words.js";
 
 const BASE = new URL("../", import.meta.url);
@@ -17,7 +20,7 @@ const MOST_SUGGESTIONS = 8;
 const LONGEST_PAUSE = 60000;
 
 class Chat extends HTMLElement {
-  static observedAttributes = ["open", "color", "identity", "heading", "greeting", "suggestions", "placeholder"];
+  static observedAttributes = ["open", "color", "identity", "heading", "greeting", "suggestions", "placeholder", "position"];
 
   constructor() {
     super();
@@ -39,8 +42,7 @@ class Chat extends HTMLElement {
     const words = String(text).trim();
     if (!words) return;
     this.open();
-    if (this.connection?.session) this.say(words);
-    else this.unsaid = words;
+    this.say(words);
   }
 
   // Who the visitor is, as the page's own server has signed it; null makes him a stranger again.
@@ -73,6 +75,7 @@ class Chat extends HTMLElement {
     queueMicrotask(() => {
       if (this.isConnected) return;
       this.connection?.end();
+      this.composer.end();
       clearTimeout(this.asking);
       this.built = false;
       this.root.replaceChildren();
@@ -88,10 +91,12 @@ class Chat extends HTMLElement {
 
   tell(event, detail) { this.dispatchEvent(new CustomEvent(event, { detail })); }
 
+  address(path) { return new URL(`${path}/${encodeURIComponent(this.key)}`, BASE); }
+
   // What the site's settings say; the page's attributes come before them.
   async learn(pause) {
     try {
-      const answer = await fetch(new URL(`api/chat/${encodeURIComponent(this.key)}`, BASE));
+      const answer = await fetch(this.address("api/chat"));
       if (!answer.ok) throw new Error(answer.statusText);
       this.site = await answer.json();
       this.settle();
@@ -103,20 +108,21 @@ class Chat extends HTMLElement {
 
   // The bytes of a file of an answer.
   async load(file) {
-    const address = new URL(`api/chat/${encodeURIComponent(this.key)}/files/${encodeURIComponent(file)}`, BASE);
-    const headers = { authorization: `Bearer ${this.connection.identity ?? this.connection.token}`, "x-session": this.connection.session };
-    const answer = await fetch(address, { headers });
+    const { credential, session } = this.connection;
+    const headers = { authorization: `Bearer ${credential}`, "x-session": session };
+    const answer = await fetch(`${this.address("api/chat")}/files/${encodeURIComponent(file)}`, { headers });
     if (!answer.ok) throw new Error(answer.statusText);
     return answer.blob();
   }
 
   begin() {
     this.connection?.end();
+    this.composer.end();
     const identity = this.getAttribute("identity");
     // Only to keep the visitors of one browser apart; the server believes the signature alone.
     const owner = identity ? `~${subject(identity)}` : "";
     this.storage = new Storage(this.key, owner);
-    const address = new URL(`ws/${encodeURIComponent(this.key)}`, BASE);
+    const address = this.address("ws");
     address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
     this.log.clear();
     this.connection = new Connection({
@@ -128,101 +134,83 @@ class Chat extends HTMLElement {
   }
 
   build() {
-    const { words } = this;
+    const { words, lang: language } = this;
     const button = (className, label, name, act) => {
       const made = make("button", { type: "button", class: className, "aria-label": label, title: label }, icon(name));
       made.addEventListener("click", act);
       return made;
     };
+    const told = (text) => { this.status.textContent = text; };
     this.badge = make("span", { class: "badge", hidden: true });
     this.launcher = button("launcher", words.open, "chat", () => this.open());
     this.launcher.append(this.badge);
     this.launcher.setAttribute("aria-expanded", "false");
-    this.heading = make("h2", { id: "heading" });
     this.status = make("span", { class: "unseen", role: "status" });
-    this.barText = make("span");
-    this.resume = make("button", { type: "button", hidden: true }, words.here);
-    this.resume.addEventListener("click", () => this.connection.again());
-    this.bar = make("div", { class: "bar", role: "status", hidden: true }, this.barText, this.resume);
-    this.lists = button("tool list", words.list, "list", () => this.showList(this.drawer.hidden));
-    this.closer = button("tool", words.close, "close", () => this.close());
-    this.closer.hidden = this.isPage;
-    const header = make("header", {}, make("span", { class: "dot" }), this.heading, this.lists,
-      button("tool", words.fresh, "fresh", () => this.fresh()), this.closer);
-    this.drawer = make("nav", { class: "drawer", "aria-label": words.list, hidden: true });
+    this.drawer = new Drawer({ words, language, choose: (id) => this.choose(id), remove: (id) => this.erase(id) });
     this.greeting = make("p");
     this.chips = make("div", { class: "chips", role: "group", "aria-label": words.suggestions });
-    this.log = new Log(words, {
-      told: (text) => { this.status.textContent = text; },
-      changed: () => { this.stopper.hidden = this.log.pending.size === 0; },
-      load: (file) => this.load(file),
+    this.log = new Log(words, language, {
+      told, load: (file) => this.load(file), press: (id, pressed) => this.press(id, pressed),
+      changed: () => { this.composer.stopper.hidden = this.log.pending.size === 0; },
       empty: make("div", { class: "empty" }, this.greeting, this.chips),
+    });
+    this.composer = new Composer({
+      words, language, button, told, send: (text, files) => this.say(text, files), stop: () => this.connection.stop(),
+      begin: (file, progress) => this.upload(file, progress),
     });
     this.downer = button("down", words.down, "down", () => this.log.toEnd());
     this.downer.hidden = true;
     const middle = make("div", { class: "middle" }, this.log.element, this.downer);
-    this.panel = make("section", { class: "panel", "aria-labelledby": "heading", hidden: true },
-      header, this.bar, middle, this.composer(button));
+    this.panel = make("section", { class: "panel", "aria-labelledby": "heading", "data-drop": words.drop, hidden: true },
+      this.header(button), this.bar, middle, this.composer.element);
     // Beside the messages on a wide page, over them elsewhere.
-    (this.isPage ? this.panel : middle).append(this.drawer);
+    (this.isPage ? this.panel : middle).append(this.drawer.element);
     if (!this.isPage) this.panel.setAttribute("role", "dialog");
     this.root.append(make("div", { class: "root", dir: direction(this) }, this.panel, this.status,
       this.isPage ? "" : this.launcher));
     this.listen();
   }
 
-  composer(button) {
+  header(button) {
     const { words } = this;
-    this.input = make("textarea", { rows: "1", autocomplete: "off", enterkeyhint: "send", "aria-label": words.input,
-      "aria-describedby": "hint", dir: "auto" });
-    this.stopper = button("round stop", words.stop, "stop", () => this.connection.stop());
-    this.stopper.hidden = true;
-    this.sender = make("button", { type: "submit", class: "round", "aria-label": words.send, title: words.send,
-      disabled: true }, icon("send"));
-    this.form = make("form", {}, this.input, this.stopper, this.sender);
-    this.alert = make("p", { class: "alert", role: "alert", hidden: true });
-    this.hint = make("p", { class: "hint", id: "hint" }, words.hint);
-    return make("footer", {}, this.alert, this.form, this.hint);
+    this.heading = make("h2", { id: "heading" });
+    this.barText = make("span");
+    this.resume = make("button", { type: "button", hidden: true }, words.here);
+    this.resume.addEventListener("click", () => this.connection.again());
+    this.bar = make("div", { class: "bar", role: "status", hidden: true }, this.barText, this.resume);
+    this.lists = button("tool list", words.list, "list", () => this.showList(this.drawer.element.hidden));
+    this.closer = button("tool", words.close, "close", () => this.close());
+    this.closer.hidden = this.isPage;
+    return make("header", {}, make("span", { class: "dot" }), this.heading, this.lists,
+      button("tool", words.fresh, "fresh", () => this.fresh()), this.closer);
   }
 
   listen() {
-    const { input, log } = this;
-    this.form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      const text = input.value.trim();
-      if (!text || this.over > 0 || !this.connection.session) return;
-      input.value = "";
-      this.count();
-      this.say(text);
-      input.focus();
-    });
-    input.addEventListener("input", () => this.count());
-    input.addEventListener("keydown", (event) => {
-      // Enter also ends the choice of an input method; that one is not for us.
-      if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return;
-      event.preventDefault();
-      this.form.requestSubmit();
-    });
+    const { log, composer } = this;
+    this.composer.take(this.panel);
     this.panel.addEventListener("keydown", (event) => {
+      if (event.key === "Tab") return this.stay(event);
       if (event.key !== "Escape" || event.isComposing) return;
       event.stopPropagation();
-      if (!this.drawer.hidden && !this.isPage) this.showList(false);
+      if (!this.drawer.element.hidden && !this.isPage) this.showList(false);
       else this.close();
     });
-    log.element.addEventListener("edit", (event) => {
-      input.value = event.detail;
-      this.count();
-      input.focus();
-    });
+    log.element.addEventListener("edit", (event) => composer.edit(event.detail));
     log.element.addEventListener("retry", (event) => this.say(event.detail));
     log.element.addEventListener("scroll", () => this.scrolled(), { passive: true });
-    this.drawer.addEventListener("click", (event) => {
-      const chosen = event.target.closest("button");
-      if (!chosen) return;
-      this.showList(false);
-      if (chosen.dataset.session !== this.connection.session) this.connection.switchTo(chosen.dataset.session);
-      input.focus();
-    });
+  }
+
+  // Where the panel fills the screen the focus goes round inside of it: nobody would see it behind.
+  stay(event) {
+    const { innerWidth, innerHeight } = window;
+    const { width, height } = this.panel.getBoundingClientRect();
+    if (this.isPage || width < innerWidth || height < innerHeight) return;
+    const all = [...this.panel.querySelectorAll("button, textarea, a[href], [tabindex='0']")];
+    const reached = all.filter((it) => !it.disabled && it.checkVisibility());
+    const [from, to] = event.shiftKey ? [reached[0], reached.at(-1)] : [reached.at(-1), reached[0]];
+    if (this.root.activeElement !== from) return;
+    event.preventDefault();
+    to.focus();
   }
 
   scrolled() {
@@ -232,23 +220,28 @@ class Chat extends HTMLElement {
     older.hidden = !this.connection.older(oldest);
   }
 
-  // Texts and colours, from the attributes or the site.
+  // Texts, colours and place, from the attributes or the site.
   settle() {
-    const text = (name) => this.getAttribute(name) ?? this.site[name];
-    this.heading.textContent = text("heading") ?? this.site.title ?? "";
+    const { words, site, composer } = this;
+    const text = (name) => this.getAttribute(name) ?? site[name];
+    this.heading.textContent = text("heading") ?? site.title ?? "";
     if (this.isPage && this.heading.textContent) document.title = this.heading.textContent;
-    this.greeting.textContent = text("greeting") || this.words.empty;
-    this.input.placeholder = text("placeholder") || this.words.placeholder;
+    this.greeting.textContent = text("greeting") || words.empty;
+    composer.input.placeholder = text("placeholder") || words.placeholder;
+    composer.settle(site.maxFile);
+    if (site.position && !this.hasAttribute("position")) this.setAttribute("position", site.position);
     const given = this.getAttribute("suggestions");
-    const suggestions = given === null ? this.site.suggestions ?? [] : given.split("|");
+    const suggestions = given === null ? site.suggestions ?? [] : given.split("|");
     this.chips.replaceChildren(...suggestions.map((it) => it.trim()).filter(Boolean).slice(0, MOST_SUGGESTIONS).map((it) => {
       const chip = make("button", { type: "button", dir: "auto" }, it);
-      chip.addEventListener("click", () => this.say(it));
+      chip.addEventListener("click", () => {
+        this.say(it);
+        composer.input.focus();
+      });
       return chip;
     }));
     this.chips.hidden = this.chips.childElementCount === 0;
     this.paint(text("color"));
-    this.count();
   }
 
   // The one colour that a site chooses; what stands on it is black or white, whatever can be read better.
@@ -279,7 +272,7 @@ class Chat extends HTMLElement {
       this.connection.start();
       this.unseen(0);
       this.log.toEnd();
-      this.input.focus({ preventScroll: true });
+      this.composer.input.focus({ preventScroll: true });
     } else {
       this.launcher.focus({ preventScroll: true });
     }
@@ -303,96 +296,120 @@ class Chat extends HTMLElement {
     if (bad) this.barText.textContent = this.words[state];
     this.resume.hidden = state !== "closed";
     if (state === "offline") this.mark(this.words.queued);
-    this.count();
+    this.ready();
     this.tell("state", state);
+  }
+
+  // What is written now can be said: to a conversation that the gateway has named once.
+  ready() {
+    this.composer.online = Boolean(this.connection?.session);
+    this.composer.count();
   }
 
   // Every message that the server does not have yet is shown, with what it waits for.
   mark(note) {
-    for (const item of this.storage.unsent(this.connection.session)) this.log.waiting(item.messageId, item.text, note);
+    for (const item of this.storage.unsent(this.connection.session)) {
+      if (item.press) this.pressing(item);
+      else this.log.waiting(item, note);
+    }
+  }
+
+  pressing({ messageId, press }) {
+    this.log.presses.set(messageId, press.id);
+    this.log.cards.get(press.id)?.begin(press.button);
   }
 
   heard(frame) {
     if (frame.type === "text" && frame.final) this.answered(frame);
+    if (frame.type === "session" && frame.act === "delete") this.erased(frame);
     if (frame.elsewhere) return;
     if (frame.type === "welcome") this.welcome(frame);
-    else if (frame.type === "sessions") this.list(frame.sessions);
-    else if (frame.type === "error" && !this.log.own.has(frame.messageId)) this.warn(frame.text);
-    else this.log.take(frame);
-    if (frame.type === "history" && frame.replace) this.ready();
+    else if (frame.type === "sessions") this.drawer.show(frame.sessions, this.connection.session);
+    else if (frame.type === "error" && !this.log.own.has(frame.messageId)) this.composer.warn(frame.text);
+    this.log.take(frame);
+    if (frame.type === "history" && frame.replace) this.caughtUp();
   }
 
   welcome(frame) {
-    if (frame.sessionId !== this.session) this.log.clear();
+    if (frame.sessionId !== this.session) {
+      this.log.clear();
+      // A file belongs to the conversation in which it was chosen.
+      this.composer.end();
+    }
     this.session = frame.sessionId;
-    this.site.maxMessage = frame.maxMessage;
-    this.count();
-    if (frame.resumed) this.ready();
-    if (this.isPage || !this.drawer.hidden) this.connection.sessions();
+    this.composer.most = frame.maxMessage;
+    this.ready();
+    if (frame.resumed) this.caughtUp();
+    if (this.isPage || !this.drawer.element.hidden) this.connection.sessions();
   }
 
-  ready() {
+  caughtUp() {
     this.mark(this.words.sending);
     const unsaid = this.unsaid;
     this.unsaid = null;
-    if (unsaid) this.say(unsaid);
+    if (unsaid) this.say(...unsaid);
   }
 
   answered(frame) {
     if (this.panel.hidden || document.hidden) this.unseen(this.unread + 1);
     this.tell("message", { role: "bot", text: frame.text });
-    if (this.isPage && this.untitled) this.connection.sessions();
+    if (this.isPage && this.drawer.untitled) this.connection.sessions();
   }
 
-  say(text) {
-    if (!this.connection.session) { this.unsaid = text; return; }
-    this.warn("");
-    const { item, left } = this.connection.say(text);
-    this.log.waiting(item.messageId, text, left ? this.words.sending : this.words.queued);
+  say(text, files = []) {
+    if (!this.connection.session) { this.unsaid = [text, files]; return; }
+    this.composer.warn("");
+    const said = { text };
+    if (files.length) {
+      said.files = files.map(({ file }) => file);
+      said.shown = files.map(({ kind, name, size }) => ({ kind, name, size }));
+    }
+    const { item, left } = this.connection.say(said);
+    this.log.waiting({ ...item, shown: files }, left ? this.words.sending : this.words.queued);
     this.tell("message", { role: "user", text });
   }
 
-  warn(text) {
-    this.alert.textContent = text;
-    this.alert.hidden = !text;
+  // Answers a question. What it was answered with is shown when the gateway says so.
+  press(id, button) {
+    this.composer.warn("");
+    this.pressing(this.connection.say({ press: { id, button } }).item);
+  }
+
+  upload(file, progress) {
+    const { connection } = this;
+    if (!connection.open || !connection.session) return null;
+    const address = `${this.address("api/chat")}/files`;
+    return upload(file, { address, credential: connection.credential, session: connection.session }, progress);
   }
 
   fresh() {
     this.showList(false);
     if (this.log.list.childElementCount > 0) this.connection.startNew();
-    this.input.focus();
+    this.composer.input.focus();
+  }
+
+  choose(id) {
+    this.showList(false);
+    if (id !== this.connection.session) this.connection.switchTo(id);
+    this.composer.input.focus();
+  }
+
+  erase(id) { this.connection.erase(id); }
+
+  // A conversation is gone, by this window or another one.
+  erased({ sessionId }) {
+    if (sessionId === this.connection.session) this.connection.startNew();
+    if (this.isPage || !this.drawer.element.hidden) this.connection.sessions();
   }
 
   showList(show) {
-    this.drawer.hidden = !show;
+    const { element } = this.drawer;
+    element.hidden = !show;
     this.lists.setAttribute("aria-expanded", String(show));
     if (!show) return;
     this.connection.sessions();
-    this.drawer.tabIndex = -1;
-    this.drawer.focus();
-  }
-
-  list(sessions) {
-    const current = this.connection.session;
-    const known = sessions.some((it) => it.sessionId === current);
-    const all = known ? sessions : [{ sessionId: current, title: "" }, ...sessions];
-    this.untitled = !known;
-    const date = new Intl.DateTimeFormat(this.lang, { dateStyle: "medium", timeStyle: "short" });
-    this.drawer.replaceChildren(make("h3", {}, this.words.list), ...all.map((it) => make("button", {
-      type: "button", "data-session": it.sessionId, "aria-current": it.sessionId === current ? "true" : null, dir: "auto",
-    }, it.title || this.words.untitled, it.at ? make("time", {}, date.format(it.at)) : "")));
-  }
-
-  get over() { return [...this.input.value].length - (this.site.maxMessage ?? 8000); }
-
-  count() {
-    const { input, over } = this;
-    const hint = over > 0 ? this.words.over(over) : this.words.hint;
-    if (this.hint.textContent !== hint) this.hint.textContent = hint;
-    this.hint.classList.toggle("over", over > 0);
-    this.sender.disabled = over > 0 || !input.value.trim() || !this.connection?.session;
-    input.style.height = "auto";
-    if (input.value) input.style.height = `${input.scrollHeight}px`;
+    element.tabIndex = -1;
+    element.focus();
   }
 }
 

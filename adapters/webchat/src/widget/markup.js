@@ -33,6 +33,7 @@ function element(tag, attributes) {
     made.href = given.href;
     made.target = "_blank";
     made.rel = "noopener noreferrer nofollow";
+    if (given.class === "picture") made.className = "picture";
   }
   if (tag === "ol" && /^\d{1,9}$/.test(given.start ?? "")) made.start = Number(given.start);
   if (tag === "li" && given.class === "continued") made.className = "continued";
@@ -68,6 +69,12 @@ export function nodes(markup, words) {
     pre.tabIndex = 0;
     box.append(pre);
   }
+  for (const link of root.querySelectorAll("a.picture[href^=http]")) {
+    const offer = make("button", { type: "button", class: "offer", "data-act": "picture" }, words.picture(link.hostname));
+    const box = make("span", { class: "pictured", "data-picture": link.href });
+    link.replaceWith(box);
+    box.append(link, offer);
+  }
   for (const table of root.querySelectorAll("table")) {
     const box = make("div", { class: "table", tabindex: "0", role: "group", "aria-label": words.table });
     table.replaceWith(box);
@@ -92,8 +99,8 @@ export function patch(target, fresh, from = 0) {
     if (!old) target.append(node);
     else if (!same(old, node)) old.replaceWith(node);
     else if (old.nodeType === Node.ELEMENT_NODE) {
-      // A button says "copied" for a while; that is not a difference.
-      if (old.localName !== "button") patch(old, node);
+      // A button says "copied" for a while, and a picture that was asked for is shown; those are no differences.
+      if (old.localName !== "button" && !old.dataset.picture) patch(old, node);
     } else if (old.data !== node.data) {
       if (node.data.startsWith(old.data)) old.appendData(node.data.slice(old.data.length));
       else old.data = node.data;

@@ -45,6 +45,8 @@ svg { width: 1.25em; height: 1.25em; fill: none; stroke: currentColor; stroke-wi
   position: absolute; inset-block-start: -4px; inset-inline-end: -4px; min-width: 22px; padding: 0 6px;
   border-radius: 11px; background: #b3261e; color: #fff; font-size: 13px; line-height: 22px; font-weight: 600;
 }
+.panel.dropping::after { content: attr(data-drop); position: absolute; inset: 8px; z-index: 3; display: grid;
+  place-items: center; border: 2px dashed var(--focus); border-radius: 14px; background: var(--page); font-weight: 600; }
 :host([position="left"]) .launcher { margin-inline: 0 auto; }
 
 .panel {
@@ -118,12 +120,13 @@ code { padding: .1em .3em; border-radius: 5px; background: var(--code);
 .code { margin: .7em 0; border: 1px solid var(--line); border-radius: 10px; background: var(--code); overflow: hidden; }
 .code-head { display: flex; justify-content: space-between; padding: 3px 10px; font-size: 12.5px; color: var(--soft);
   border-block-end: 1px solid var(--line); }
-.copy { padding: 0 6px; border-radius: 6px; }
+.copy { min-height: 24px; padding: 0 6px; border-radius: 6px; }
 .copy:hover { color: var(--text); }
 pre { margin: 0; padding: 10px 12px; overflow-x: auto; white-space: pre; overflow-wrap: normal; direction: ltr;
   text-align: left; }
 pre:focus-visible, .table:focus-visible { outline-offset: -2px; }
 pre code { padding: 0; background: none; }
+.bare button, .bare .code-head { display: none; }
 .table { overflow-x: auto; margin: .7em 0; border: 1px solid var(--line); border-radius: 10px; }
 table { border-collapse: collapse; min-width: 100%; overflow-wrap: normal; }
 th, td { padding: 6px 12px; text-align: start; border-block-end: 1px solid var(--line); }
@@ -137,7 +140,43 @@ th { background: var(--code); font-weight: 600; }
 .files .sticker { max-height: 128px; }
 .files audio { width: 100%; }
 .file { padding: 6px 12px; border: 1px solid var(--line); border-radius: 10px; text-align: start; overflow-wrap: anywhere; }
-.thinking .bubble { display: flex; gap: 5px; padding: 14px; }
+.card { display: flex; flex-direction: column; gap: 6px; max-width: 100%; margin-block-start: 8px; padding: 10px 12px;
+  border: 1px solid var(--line); border-radius: 14px; background: var(--card); }
+.card .note { margin: 0; }
+.choices { display: flex; flex-wrap: wrap; gap: 8px; }
+.choice { display: inline-flex; align-items: center; gap: 6px; min-height: 36px; padding: 6px 14px; border-radius: 10px;
+  border: 1px solid var(--soft); overflow-wrap: anywhere; text-align: start; }
+.choice:hover { background: var(--code); }
+.choice.positive { border-color: transparent; background: var(--fill); color: var(--on-fill); }
+.choice.negative { border-color: var(--bad); color: var(--bad); }
+.choice svg { width: 1em; height: 1em; }
+.closed .choice { cursor: default; border-color: var(--line); background: none; color: var(--soft); }
+.closed .choice[data-chosen] { border-color: var(--focus); background: var(--code); color: var(--text); font-weight: 600; }
+.brought, .tray { display: flex; flex-wrap: wrap; gap: 6px; margin: 0 0 6px; padding: 0; list-style: none; max-width: 100%; }
+.brought li, .tray li { display: flex; align-items: center; gap: 8px; min-width: 0; max-width: 100%; margin: 0; padding: 5px 8px;
+  border: 1px solid var(--line); border-radius: 12px; background: var(--card); font-size: 13.5px; line-height: 1.35; }
+.brought canvas, .tray canvas { flex: none; height: 44px; max-width: 80px; object-fit: cover; border-radius: 7px; }
+.sign { flex: none; color: var(--soft); }
+.name { min-width: 0; overflow: hidden; text-overflow: ellipsis; }
+.name bdi { overflow-wrap: anywhere; }
+.note, .hint, .alert, .state, .bar span, .empty p { unicode-bidi: plaintext; }
+.bubble:not([hidden]) + .brought { margin-block-start: 6px; }
+.state { display: block; font-size: 12.5px; color: var(--soft); }
+.tray .failed { border-color: var(--bad); } .tray .failed .state { color: var(--bad); }
+progress { display: block; width: 120px; height: 6px; margin-block-start: 4px; accent-color: var(--link); }
+.pictured { display: block; margin: .4em 0; }
+.offer { display: block; min-height: 32px; margin-block-start: 4px; padding: 4px 12px; border: 1px solid var(--soft);
+  border-radius: 10px; font-size: 14px; text-align: start; }
+.offer:hover { background: var(--code); }
+.pictured img { display: block; max-width: 100%; max-height: 60vh; margin-block-start: 4px; border-radius: 10px; }
+.recorder { display: flex; align-items: center; gap: 8px; padding: 5px 5px 5px 16px; background: var(--card);
+  border: 1px solid var(--bad); border-radius: 20px; }
+.recorder .dot { background: var(--bad); animation: blink 1s steps(2, start) infinite; }
+.time { flex: 1; font-variant-numeric: tabular-nums; color: var(--soft); }
+
+.thinking .bubble { display: flex; gap: 5px; align-items: center; padding: 14px; }
+.thinking .note { margin: 0; }
+.thinking .note:empty { display: none; }
 .thinking i { width: 7px; height: 7px; border-radius: 50%; background: var(--soft); animation: bob 1.1s infinite; }
 .thinking i:nth-child(2) { animation-delay: .15s; }
 .thinking i:nth-child(3) { animation-delay: .3s; }
@@ -150,11 +189,16 @@ th { background: var(--code); font-weight: 600; }
   height: 36px; border-radius: 50%; border: 1px solid var(--line); background: var(--card); }
 
 .drawer { position: absolute; inset: 0; z-index: 1; overflow-y: auto; padding: 10px; background: var(--page); }
+.drawer:focus { outline: none; }
 .drawer h3 { margin: 4px 8px 8px; font-size: 13px; color: var(--soft); }
-.drawer button { display: block; width: 100%; padding: 9px 12px; border-radius: 10px; text-align: start; overflow: hidden;
+.entry { position: relative; display: flex; flex-wrap: wrap; align-items: center; border-radius: 10px; }
+.entry:hover, .entry:focus-within { background: var(--code); }
+.entry [data-session] { flex: 1; min-width: 0; padding: 9px 12px; border-radius: 10px; text-align: start; overflow: hidden;
   text-overflow: ellipsis; white-space: nowrap; }
-.drawer button:hover { background: var(--code); }
-.drawer button[aria-current] { background: var(--card); box-shadow: inset 0 0 0 1px var(--line); font-weight: 600; }
+.entry:has([aria-current]) { background: var(--card); box-shadow: inset 0 0 0 1px var(--line); }
+.entry [aria-current] { font-weight: 600; }
+.sure { display: flex; flex-wrap: wrap; gap: 6px; align-items: center; width: 100%; padding: 2px 12px 10px; font-size: 14px; }
+.sure span { width: 100%; }
 .drawer time { display: block; font-size: 12.5px; font-weight: 400; color: var(--soft); }
 
 footer { padding: 8px 12px max(10px, env(safe-area-inset-bottom)); }
@@ -180,7 +224,7 @@ textarea::placeholder { color: var(--soft); opacity: 1; }
   :host([mode="page"]) .panel { padding-inline-start: 260px; }
   :host([mode="page"]) .drawer { inset-inline-end: auto; width: 260px; display: block !important;
     background: var(--card); border-inline-end: 1px solid var(--line); }
-  :host([mode="page"]) .drawer button[aria-current] { background: var(--page); }
+  :host([mode="page"]) .entry:has([aria-current]) { background: var(--page); }
   :host([mode="page"]) .tool.list { display: none; }
 }
 @media (max-width: 520px) {
@@ -190,7 +234,7 @@ textarea::placeholder { color: var(--soft); opacity: 1; }
   header { padding-block-start: max(10px, env(safe-area-inset-top)); }
 }
 @media (prefers-reduced-motion: reduce) { *, *::after { animation: none !important; transition: none !important; } }
-@media (forced-colors: active) { .bubble, .launcher, .round { border: 1px solid; } }
+@media (forced-colors: active) { .bubble, .launcher, .round, .choice { border: 1px solid; } }
 `;
 
 let shared = null;

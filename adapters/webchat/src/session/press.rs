@@ -1,0 +1,120 @@
+//! Presses of buttons, and messages that come once more.
+//!
+//! Owns the form in which a press is handed in, which is that of a message: what it says is looked up by the gateway, never
+//! taken for true.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::time::timeout;
+use weirgate_sdk::{ChatKind, DedupeKey, Event, InboundMessage, MessageId, Replied, Segment, Via};
+
+use super::{
+    STORE_WAIT, Session,
+    talk::{DEDUPE_LIFETIME, unix_milliseconds},
+};
+use crate::{
+    outgoing::{direct, object},
+    quota::Over,
+    submit::Submission,
+    texts::Code,
+    token::Visitor,
+};
+
+impl Session {
+    /// Takes a press of a button of an answer.
+    pub(super) async fn press(
+        &mut self,
+        visitor: &Visitor,
+        session: String,
+        message: String,
+        (answer, button): (i64, String),
+    ) {
+        let Some(room) = self.room(&session) else {
+            return self.fault(Code::TooManySessions, Some(&session), Some(&message));
+        };
+        if let Err(over) = self.chat.count(&visitor.id, self.address) {
+            let code = match over {
+                Over::Minute => Code::TooFast,
+                Over::Day => Code::TooManyToday,
+            };
+            room.lock().not_arrived(&message, true);
+            self.fault(code, Some(&session), Some(&message));
+            return self.report(Event::OverLimit).await;
+        }
+        let pressed = json!({ "id": answer, "button": button });
+        let shown = object(json!({ "html": "", "pressed": pressed }));
+        room.lock().arriving(&message, shown);
+        let event = self.pressed(visitor, &session, &message, (answer, button));
+        self.submit(Submission {
+            event,
+            room,
+            session,
+            message: Some(message),
+            tries: 0,
+        })
+        .await;
+    }
+
+    fn pressed(
+        &self,
+        visitor: &Visitor,
+        session: &str,
+        message: &str,
+        (answer, button): (i64, String),
+    ) -> Event {
+        let now = unix_milliseconds();
+        Event::Message(Box::new(InboundMessage {
+            conversation: self.key(visitor, session),
+            chat: ChatKind::Private,
+            sender: self.sender(visitor),
+            id: message.into(),
+            segments: vec![Segment::Text(button)],
+            via: Via::Button,
+            mentions_bot: false,
+            reply_to: Some(Replied {
+                message: answer.to_string().into(),
+                to_bot: Some(true),
+                author: None,
+            }),
+            group_key: None,
+            sent_at: now,
+            received_at: now,
+            reply_context: None,
+            dedupe: DedupeKey {
+                key: format!("{}/{session}/{message}", visitor.id).into(),
+                lifetime: Duration::from_secs(DEDUPE_LIFETIME),
+            },
+        }))
+    }
+
+    /// A message came that was accepted before: if it is over, whoever sent it again is told so. The room remembers the
+    /// last ends only; what ended before them the store knows.
+    pub(super) async fn came_before(&self, submission: &Submission, message: &str) {
+        let mut over = submission.room.lock().arrived_before(message);
+        // Without an end it may also be still to come.
+        if over.is_none() && self.has_ended(submission, message).await {
+            over = Some(submission.room.lock().over(message));
+        }
+        if let Some(body) = over {
+            self.say(direct("end", Some(&submission.session), body));
+        }
+    }
+
+    /// Whether the store says that a message is over. If it does not answer the client asks again when it reconnects.
+    async fn has_ended(&self, submission: &Submission, message: &str) -> bool {
+        let Some(visitor) = &self.visitor else {
+            return false;
+        };
+        let (transcript, message) = (self.ingress.transcript(), MessageId::from(message));
+        let key = self.key(visitor, &submission.session);
+        match timeout(STORE_WAIT, transcript.has_ended(&key, &message)).await {
+            Ok(Ok(ended)) => ended,
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "it cannot be read whether a message has ended");
+                false
+            }
+            Err(_) => false,
+        }
+    }
+}
