@@ -236,15 +236,9 @@ impl Agent {
         work: &mut Work,
     ) -> Result<Ending, StoreError> {
         self.hooks.next_message(input.turn, &turn.person);
-        let mut heard = match told {
-            Some(told) => told,
-            None => {
-                let media = self.take_media(input, turn, running).await;
-                match self.hear(input, turn, media) {
-                    Ok(heard) => heard,
-                    Err(ending) => return Ok(*ending),
-                }
-            }
+        let mut heard = match self.listen(input, turn, running, told).await {
+            Ok(heard) => heard,
+            Err(ending) => return Ok(*ending),
         };
         let question = tokio::select! {
             biased;
@@ -322,6 +316,21 @@ impl Agent {
             Some(ask) => self.asked(input, turn, ending, &ask).await,
             None => Ok(ending),
         }
+    }
+
+    /// What the turn is about: as it was heard before, or its words and files, looked at now.
+    async fn listen(
+        &self,
+        input: &Input,
+        turn: &Turn,
+        running: &RunningTurn,
+        told: Option<Heard>,
+    ) -> Result<Heard, Box<Ending>> {
+        if let Some(told) = told {
+            return Ok(told);
+        }
+        let media = self.take_media(input, turn, running).await;
+        self.hear(input, turn, media)
     }
 
     async fn strategy(&self, input: &Input, turn: &Turn) -> Result<Option<Strategy>, StoreError> {

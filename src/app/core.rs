@@ -77,7 +77,7 @@ pub struct Parts {
     /// Where answers go, by platform and account.
     pub adapters: Adapters,
     /// What the core has to know of each of these accounts.
-    pub rules: HashMap<(Platform, AccountName), AccountRules>,
+    pub rules: RulesOfAccounts,
     /// The models.
     pub models: Lineup,
     /// What must not get out.
@@ -208,14 +208,9 @@ impl Core {
             stop: signals.deliver.clone(),
         });
         let rules = tune::rules(config, models, made, permits, &rules_of_accounts);
-        let rules = Arc::new(Current::new(rules));
-        let intake = IntakeRules {
-            accounts: rules_of_accounts,
-            ambient: config.context.ambient.enable,
-        };
         let tuner = Tuner {
-            rules,
-            intake: Arc::new(Current::new(intake)),
+            rules: Arc::new(Current::new(rules)),
+            intake: Arc::new(Current::new(heard_by(config, rules_of_accounts))),
             dispatch,
             deliverer,
             redactor,
@@ -318,6 +313,16 @@ impl Core {
             tasks,
             stops: self.stops,
         })
+    }
+}
+
+/// What the core has to know of each account.
+pub type RulesOfAccounts = HashMap<(Platform, AccountName), AccountRules>;
+
+fn heard_by(config: &Config, accounts: RulesOfAccounts) -> IntakeRules {
+    IntakeRules {
+        accounts,
+        ambient: config.context.ambient.enable,
     }
 }
 

@@ -182,23 +182,7 @@ impl Consent {
                 time,
                 options,
                 buttons,
-            } => {
-                let time = rough(*time, ["d", "h", "m", "s"]);
-                match (buttons, options.as_slice()) {
-                    (true, _) => format!("({code}, within {time})"),
-                    (false, []) => format!("Yes: /approve {code}\nNo: /deny {code}\nWithin {time}."),
-                    (false, options) => {
-                        let lines: Vec<String> = options
-                            .iter()
-                            .map(|option| {
-                                let text = Self::Yes(option).en();
-                                format!("{text}: /approve {code} {option}")
-                            })
-                            .collect();
-                        format!("{}\nNo: /deny {code}\nWithin {time}.", lines.join("\n"))
-                    }
-                }
-            }
+            } => how_to_en(code, *time, options, *buttons),
             Self::Unknown => "Nothing of that name waits here. /approve shows what does.".into(),
             Self::NothingOpen => "Nothing waits for an answer here.".into(),
             Self::Open(all) => {
@@ -276,25 +260,7 @@ impl Consent {
                 time,
                 options,
                 buttons,
-            } => {
-                let time = rough(*time, ["天", "小时", "分", "秒"]);
-                match (buttons, options.as_slice()) {
-                    (true, _) => format!("（{code}，{time}内有效）"),
-                    (false, []) => {
-                        format!("同意：/approve {code}\n拒绝：/deny {code}\n{time}内有效。")
-                    }
-                    (false, options) => {
-                        let lines: Vec<String> = options
-                            .iter()
-                            .map(|option| {
-                                let text = Self::Yes(option).zh();
-                                format!("{text}：/approve {code} {option}")
-                            })
-                            .collect();
-                        format!("{}\n拒绝：/deny {code}\n{time}内有效。", lines.join("\n"))
-                    }
-                }
-            }
+            } => how_to_zh(code, *time, options, *buttons),
             Self::Unknown => "本会话没有这个编号的待确认事项。用 /approve 查看列表。".into(),
             Self::NothingOpen => "本会话没有待确认的事项。".into(),
             Self::Open(all) => {
@@ -349,6 +315,45 @@ impl Consent {
             Self::LeaveAsked => "要我离开本群吗？之后需要有人重新邀请我。".into(),
             Self::LeaveNotHere => "我无法自己离开本会话：平台不支持。".into(),
             Self::NotLeft(error) => format!("未能离开。{}", failure_zh(error)),
+        }
+    }
+}
+
+/// How one answers without buttons, or until when with them.
+fn how_to_en(code: &str, time: Duration, options: &[&'static str], buttons: bool) -> String {
+    let time = rough(time, ["d", "h", "m", "s"]);
+    match (buttons, options) {
+        (true, _) => format!("({code}, within {time})"),
+        (false, []) => format!("Yes: /approve {code}\nNo: /deny {code}\nWithin {time}."),
+        (false, options) => {
+            let lines: Vec<String> = options
+                .iter()
+                .map(|option| {
+                    let text = Consent::Yes(option).en();
+                    format!("{text}: /approve {code} {option}")
+                })
+                .collect();
+            format!("{}\nNo: /deny {code}\nWithin {time}.", lines.join("\n"))
+        }
+    }
+}
+
+fn how_to_zh(code: &str, time: Duration, options: &[&'static str], buttons: bool) -> String {
+    let time = rough(time, ["天", "小时", "分", "秒"]);
+    match (buttons, options) {
+        (true, _) => format!("（{code}，{time}内有效）"),
+        (false, []) => {
+            format!("同意：/approve {code}\n拒绝：/deny {code}\n{time}内有效。")
+        }
+        (false, options) => {
+            let lines: Vec<String> = options
+                .iter()
+                .map(|option| {
+                    let text = Consent::Yes(option).zh();
+                    format!("{text}：/approve {code} {option}")
+                })
+                .collect();
+            format!("{}\n拒绝：/deny {code}\n{time}内有效。", lines.join("\n"))
         }
     }
 }

@@ -116,7 +116,7 @@ impl Engine {
     /// Reads the configuration with what is set at run time on top, and puts it in place.
     async fn apply(&mut self, overrides: Overrides) -> Report {
         let report = match self.read(overrides).await {
-            Ok(loaded) => self.take_over(loaded).await,
+            Ok(loaded) => Box::pin(self.take_over(loaded)).await,
             Err(LoadError { file, problems }) => Report::Refused { problems, file },
         };
         metrics::count(Metric::ConfigReloads, &[report.outcome()], 1);

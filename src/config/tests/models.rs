@@ -108,10 +108,10 @@ fn a_key_that_would_travel_in_the_clear_draws_a_warning() {
 
 #[test]
 fn choices_roles_and_prices_are_read_and_checked() {
-    let good = read(&format!(
-        "providers: {{main: {{kind: openai, base_url: \"https://a.example/v1/\", models: {{m: {{price: {{input: 0.5, output: 2}}}}}}}}}}\n\
-         models: {{chat: [main/m], choices: [main/n], roles: {{guest: [main/n]}}, currency: CNY, embed: main/e}}"
-    ));
+    let good = read(
+        "providers: {main: {kind: openai, base_url: \"https://a.example/v1/\", models: {m: {price: {input: 0.5, output: 2}}}}}\n\
+         models: {chat: [main/m], choices: [main/n], roles: {guest: [main/n]}, currency: CNY, embed: main/e}",
+    );
     let price = good.providers["main"].models["m"].price.unwrap();
     assert!((price.input - 0.5).abs() < f64::EPSILON && (price.output - 2.0).abs() < f64::EPSILON);
     let named = |model: &str| ModelRef {
