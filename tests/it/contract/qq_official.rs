@@ -17,7 +17,8 @@ use super::{Life, setup};
 
 const PEOPLE: [u64; 2] = [20_001, 9_007_199_254_740_993];
 
-/// A bot, and the platform, which gives it Markdown, buttons and answers that grow, or none of them.
+/// A bot, and the platform, which gives it Markdown and answers that grow, or neither. Its buttons have tests of their own:
+/// a press does not say under which message it was.
 pub(super) struct Session<const ENTITLED: bool> {
     life: Life,
     bot: Arc<Official>,
@@ -34,7 +35,6 @@ fn bot(fake: &FakeQq, entitled: bool) -> Arc<Official> {
         reconnect: Duration::from_millis(50),
         session_pause: Duration::ZERO,
         markdown: entitled,
-        buttons: entitled,
         streaming: entitled,
         ..Settings::default()
     };
@@ -80,7 +80,6 @@ impl<const ENTITLED: bool> Platform for Session<ENTITLED> {
         fake.allow(Policy {
             replies: usize::MAX,
             markdown: ENTITLED,
-            buttons: ENTITLED,
             ..Policy::default()
         });
         fake.reachable(false);

@@ -1,18 +1,18 @@
 //! Web chat in the contract suite: a site and two visitors.
 
 use std::{
-    collections::{HashSet, VecDeque},
+    collections::{HashMap, HashSet, VecDeque},
     net::SocketAddr,
     sync::Arc,
     time::Duration,
 };
 
 use async_trait::async_trait;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::{net::TcpListener, time::Instant};
-use weirgate_sdk::{Adapter, AdapterError};
+use weirgate_sdk::{Adapter, AdapterError, MessageId};
 use weirgate_testkit::{
-    contract::{LIMIT, Platform, Seen},
+    contract::{LIMIT, Platform, Presses, Seen},
     ingress::RecordingIngress,
     webchat::WebChatClient,
 };
@@ -37,6 +37,8 @@ struct Visitor {
     acknowledged: HashSet<String>,
     read: VecDeque<Seen>,
     files: VecDeque<Vec<usize>>,
+    /// The buttons under each answer that has some, as label and id.
+    buttons: HashMap<String, Vec<(String, String)>>,
     closed: bool,
 }
 
@@ -67,7 +69,16 @@ impl Visitor {
                 let sizes = files.filter_map(|file| file["size"].as_u64()?.try_into().ok());
                 self.files.push_back(sizes.collect());
             }
+            Some("settled") => {
+                self.buttons.remove(&frame["id"].to_string());
+            }
             Some("text") if frame["final"] == true => {
+                let buttons = frame["buttons"].as_array().into_iter().flatten();
+                let named =
+                    |it: &Value, name: &str| it[name].as_str().unwrap_or_default().to_owned();
+                let buttons = buttons.map(|it| (named(it, "label"), named(it, "id")));
+                self.buttons
+                    .insert(frame["id"].to_string(), buttons.collect());
                 self.read.push_back(Seen {
                     form: text("html"),
                     visible: text("text"),
@@ -121,6 +132,7 @@ impl Platform for Site {
                 acknowledged,
                 read,
                 files: VecDeque::new(),
+                buttons: HashMap::new(),
                 closed: false,
             });
         }
@@ -223,5 +235,33 @@ impl Platform for Site {
     async fn restart(&mut self) {
         (self.chat, self.address) = site_at_any_port().await;
         self.life.run(self.chat.clone()).await;
+    }
+
+    fn presses(&mut self) -> Option<&mut dyn Presses> {
+        Some(self)
+    }
+}
+
+#[async_trait]
+impl Presses for Site {
+    async fn shown(&mut self, person: usize, message: &MessageId) -> Vec<(String, String)> {
+        let visitor = &mut self.visitors[person];
+        while visitor.take(Duration::from_millis(20)).await.is_some() {}
+        let shown = visitor.buttons.get(message.as_str());
+        shown.cloned().unwrap_or_default()
+    }
+
+    async fn press(&mut self, person: usize, message: &MessageId, id: &str) {
+        self.messages += 1;
+        let answer: i64 = message.as_str().parse().expect("a number");
+        let press = json!({
+            "type": "press", "messageId": format!("m{}", self.messages), "id": answer, "button": id,
+        });
+        self.visitors[person].client.send(press).await;
+    }
+
+    async fn told(&mut self, person: usize, limit: Duration) -> Option<String> {
+        // Nobody else reads the conversation.
+        Some(self.seen(person, limit).await?.visible)
     }
 }
