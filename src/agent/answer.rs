@@ -292,8 +292,8 @@ impl Agent {
         }
         self.note_replaced(input, said.secrets, said.words);
         // Also what a turn used that failed in the end.
-        if question.long {
-            self.compactor.begin(turn.scope, input.turn);
+        if let Some(room) = question.long {
+            self.compactor.begin(turn.scope, input.turn, room);
         }
         let used = self.spend(input, &work.cost);
         let notes = std::mem::take(&mut heard.media.notes);

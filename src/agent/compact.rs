@@ -113,18 +113,19 @@ impl Drop for Working<'_> {
 }
 
 impl Compactor {
-    /// Whether a history is long enough that it is worth a look, by what a turn has read of it.
+    /// Whether a history is long enough that it is worth a look, by what a turn has read of it. `room` is what the
+    /// turn has for it, in tokens.
     #[must_use]
-    pub fn is_due(&self, rules: &Rules, rows: &[History]) -> bool {
+    pub fn is_due(&self, rules: &Rules, rows: &[History], room: usize) -> bool {
         let measured: Vec<Measured> = rows.iter().map(measure).collect();
-        self.bounds(rules, usize::MAX)
+        self.bounds(rules, room)
             .is_some_and(|bounds| middle::middle(&measured, &bounds).is_some())
     }
 
-    /// Shortens a history in the background.
-    pub fn begin(self: &Arc<Self>, scope: HistoryScope, turn: i64) {
+    /// Shortens a history in the background, as [`Self::compact`] does.
+    pub fn begin(self: &Arc<Self>, scope: HistoryScope, turn: i64, room: usize) {
         let own = Arc::clone(self);
-        tokio::spawn(async move { own.compact(scope, turn, usize::MAX).await });
+        tokio::spawn(async move { own.compact(scope, turn, room).await });
     }
 
     /// Shortens a history, if there is something to shorten, below `room` tokens as well. `turn` is the one because of

@@ -46,8 +46,8 @@ pub(super) struct Question {
     pictures: Vec<Picture>,
     /// What the person said, without what the gateway puts before it.
     said: String,
-    /// The history is to be shortened.
-    pub(super) long: bool,
+    /// The history is to be shortened, to so many tokens at most.
+    pub(super) long: Option<usize>,
 }
 
 impl Agent {
@@ -71,9 +71,12 @@ impl Agent {
             Recalled::default()
         };
         let newest = newest(input, turn, heard, &recalled.notes);
-        let system = self.system(input, turn, heard, &recalled.rules);
-        let fixed = estimate_tokens(&newest) + estimate_tokens(&system);
-        let room = input.rules.settings.context.budget().saturating_sub(fixed);
+        let budget = input.rules.settings.context.budget();
+        let offers = (&Usage::default(), budget / TOOLS_SHARE);
+        let offers = self.offers(input, turn, &heard.words, offers);
+        let system = self.system(input, turn, &recalled.rules, !offers.tools.is_empty());
+        let fixed = estimate_tokens(&newest) + estimate_tokens(&system) + offers.tokens;
+        let room = budget.saturating_sub(fixed);
         if history.iter().map(row_cost).sum::<usize>() > room {
             // Shortening it behind an earlier turn came too late, or failed.
             let compacted = self.compactor.compact(turn.scope, input.turn, room).await;
@@ -81,21 +84,19 @@ impl Agent {
                 history = self.recent_history(input, turn).await?;
             }
         }
-        let long = self.compactor.is_due(&input.rules, &history);
+        let long = self.compactor.is_due(&input.rules, &history, room);
         Ok(Question {
             system,
             history,
             newest,
-            long,
+            long: long.then_some(room),
             pictures: heard.media.pictures.clone(),
             said: heard.words.clone(),
         })
     }
 
     /// The system prompt: the same for the whole turn.
-    fn system(&self, input: &Input, turn: &Turn, heard: &Heard, rules: &str) -> String {
-        let usage = Usage::default();
-        let offers = self.offers(input, turn, &heard.words, (&usage, usize::MAX));
+    fn system(&self, input: &Input, turn: &Turn, rules: &str, tools: bool) -> String {
         let terms = input.rules.terms(&turn.conversation);
         let settings = &input.rules.settings.context;
         input.rules.prompts.system(prompt::Wanted {
@@ -104,7 +105,7 @@ impl Agent {
             site: &terms.persona,
             rules: &standing(rules),
             memory: self.desk.memories.is_some(),
-            tools: !offers.tools.is_empty(),
+            tools,
         })
     }
 

@@ -80,6 +80,8 @@ pub fn base() -> Config {
         provider: "sim".into(),
         model: "one".into(),
     }];
+    // A summary is asked of the same model, beside the turns.
+    config.memory.context_window.summarize_beyond = false;
     config.flow_control.auto.api_rpm_limit = 0;
     config.flow_control.auto.min_interval = Duration::ZERO;
     config

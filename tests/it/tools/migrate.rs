@@ -219,7 +219,7 @@ async fn everything_goes_on_where_it_was() {
     }
     // Nobody sent a file or was asked anything, and no tool was called.
     let filled = |(table, rows): (&&str, &Vec<_>)| {
-        matches!(*table, "media" | "pending" | "step") || !rows.is_empty()
+        matches!(*table, "media" | "pending" | "step" | "memory") || !rows.is_empty()
     };
     assert!(here.iter().all(filled), "{here:?}");
     all.refused("is not empty").await;

@@ -193,7 +193,7 @@ async fn when_nobody_answers_in_time_the_model_is_told() {
 
 #[tokio::test]
 async fn who_lost_the_right_meanwhile_runs_nothing_and_what_cannot_be_shown_is_not_asked() {
-    let (model, _gateway, fake) = asking(&["calculate"]).await;
+    let (model, _gateway, fake) = asking(&["calculate", "write_file"]).await;
     let said = async |role: &str, user, text: &str| fake.ask_as(role, GROUP, user, text).await;
     model.push(Script::calls(&[(
         "calculate",
@@ -208,11 +208,8 @@ async fn who_lost_the_right_meanwhile_runs_nothing_and_what_cannot_be_shown_is_n
     let got = last(&model).pop().unwrap();
     assert!(got.contains("may not use this tool"), "{got}");
 
-    let long = "1 + ".repeat(2_000) + "1";
-    model.push(Script::calls(&[(
-        "calculate",
-        json!({ "expression": long }),
-    )]));
+    let long = json!({ "path": "a.txt", "content": "x".repeat(8_000) });
+    model.push(Script::calls(&[("write_file", long)]));
     let told = said("admin", ADMIN, "reckon long").await;
     assert!(told.starts_with("re: "), "{told}");
     let got = last(&model).pop().unwrap();

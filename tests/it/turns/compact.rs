@@ -27,6 +27,8 @@ fn changes(context: Value) -> Value {
         },
         "memory": { "context_window": { "recent_rounds": 1 } },
         "language": "en",
+        // What is declared of tools takes its part of the context.
+        "tools": { "internal": { "enabled": false } },
     });
     crate::gateway::merge(&mut changes["context"], context);
     changes
@@ -286,9 +288,8 @@ async fn a_history_that_was_damaged_is_mended_while_it_is_read() {
              UPDATE history SET parts = 'no JSON' WHERE id = (SELECT min(id) FROM history)"
         ),
     );
-    drop(fake);
     gateway.up().await;
-    let fake = gateway.onebot().await;
+    assert!(fake.connection_is(true, LIMIT).await);
     assert_eq!(fake.ask(1, "well?").await, "ok");
     let request = model.requests().pop().unwrap();
     let messages = request.body["messages"].as_array().unwrap();

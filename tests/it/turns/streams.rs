@@ -105,7 +105,9 @@ async fn a_broken_stream_is_asked_again_and_replaced() {
         asked.contains(&"assistant: Good morning!".to_owned()),
         "{asked:?}"
     );
-    assert!(!asked.iter().any(|text| text.contains("bef")), "{asked:?}");
+    // The prompt of the system has such words of its own.
+    let said = asked.iter().filter(|text| !text.starts_with("system: "));
+    assert!(!said.clone().any(|text| text.contains("bef")), "{asked:?}");
 }
 
 #[tokio::test]
