@@ -68,9 +68,8 @@ async fn a_file_of_its_own_keeps_it_and_the_process_alone_does_not() {
             rows(&gateway.database(), "SELECT count(*) FROM memory"),
             ["0"]
         );
-        drop(fake);
         gateway.up().await;
-        let fake = gateway.onebot().await;
+        assert!(fake.connection_is(true, LIMIT).await);
         assert_eq!(
             fake.ask(1, "/memory").await.contains("Pangur"),
             stays,

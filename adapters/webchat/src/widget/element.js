@@ -206,7 +206,8 @@ class Chat extends HTMLElement {
     const { width, height } = this.panel.getBoundingClientRect();
     if (this.isPage || width < innerWidth || height < innerHeight) return;
     const all = [...this.panel.querySelectorAll("button, textarea, a[href], [tabindex='0']")];
-    const reached = all.filter((it) => !it.disabled && it.checkVisibility());
+    const isReached = (it) => it.tabIndex >= 0 && it.checkVisibility({ visibilityProperty: true }) && !it.closest("[inert]");
+    const reached = all.filter((it) => !it.matches(":disabled") && isReached(it));
     const [from, to] = event.shiftKey ? [reached[0], reached.at(-1)] : [reached.at(-1), reached[0]];
     if (this.root.activeElement !== from) return;
     event.preventDefault();
