@@ -8,7 +8,7 @@ use weirgate_testkit::{
     onebot::FakeOneBot,
 };
 
-use crate::gateway::{Chat as _, Gateway, rows};
+use crate::gateway::{Chat as _, Gateway, LIMIT, rows};
 
 const GROUP: u64 = 60;
 const OWNER: u64 = 200_001;
@@ -76,9 +76,8 @@ async fn a_turn_waits_for_a_yes_over_a_crash_and_goes_on_with_what_was_shown() {
     let why = fake.ask(1, "/approve").await;
     assert!(why.contains(&format!("{name}: run write_file")), "{why}");
     gateway.kill().await;
-    drop(fake);
     gateway.up().await;
-    let fake = gateway.onebot().await;
+    assert!(fake.connection_is(true, LIMIT).await);
     model.push(Script::answer("written and read"));
     fake.send_private(1, &format!("/approve {name}")).await;
     // What nobody knew to have arrived when it was killed may come again.

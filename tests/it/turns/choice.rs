@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use weirgate_testkit::model::{FakeModel, Script};
 
-use crate::gateway::{Chat as _, Gateway};
+use crate::gateway::{Chat as _, Gateway, LIMIT};
 
 fn changes() -> Value {
     let price = json!({ "price": { "input": 1_000.0, "output": 2_000.0 } });
@@ -103,8 +103,7 @@ async fn what_was_spent_today_is_told_by_person_conversation_and_in_all() {
     let counted = metric as f64 / 1e6;
     assert!((counted - all).abs() < 0.001, "{counted} {status}");
     gateway.kill().await;
-    drop(fake);
     gateway.up().await;
-    let fake = gateway.onebot().await;
+    assert!(fake.connection_is(true, LIMIT).await);
     assert_eq!(amounts(&fake.ask(2, "/status").await), [own, here, all]);
 }
