@@ -10,7 +10,7 @@ import { icon } from "./icons.js";
 import { Log } from "./log.js";
 import { make } from "./markup.js";
 import { Storage } from "./storage.js";
-import { sheet } from "./style.js";
+import { FULL_SCREEN, sheet } from "./style.js";
 import { upload } from "./upload.js";
 import { wordsOf } from "./words.js";
 
@@ -202,12 +202,9 @@ class Chat extends HTMLElement {
 
   // Where the panel fills the screen the focus goes round inside of it: nobody would see it behind.
   stay(event) {
-    const { innerWidth, innerHeight } = window;
-    const { width, height } = this.panel.getBoundingClientRect();
-    if (this.isPage || width < innerWidth || height < innerHeight) return;
+    if (this.isPage || !matchMedia(FULL_SCREEN).matches) return;
     const all = [...this.panel.querySelectorAll("button, textarea, a[href], [tabindex='0']")];
-    const isReached = (it) => it.tabIndex >= 0 && it.checkVisibility({ visibilityProperty: true }) && !it.closest("[inert]");
-    const reached = all.filter((it) => !it.matches(":disabled") && isReached(it));
+    const reached = all.filter((it) => !it.disabled && it.checkVisibility());
     const [from, to] = event.shiftKey ? [reached[0], reached.at(-1)] : [reached.at(-1), reached[0]];
     if (this.root.activeElement !== from) return;
     event.preventDefault();

@@ -1,6 +1,9 @@
 // The look, as a sheet that the shadow root adopts: no style attribute and no style element, so that a page's strict
 // Content-Security-Policy does not stand in the way, and no rule of the page reaches inside.
 
+// From where on the panel fills the screen.
+export const FULL_SCREEN = "(max-width: 520px)";
+
 const CSS = `
 :host {
   all: initial !important;
@@ -227,7 +230,7 @@ textarea::placeholder { color: var(--soft); opacity: 1; }
   :host([mode="page"]) .entry:has([aria-current]) { background: var(--page); }
   :host([mode="page"]) .tool.list { display: none; }
 }
-@media (max-width: 520px) {
+@media ${FULL_SCREEN} {
   :host(:not([mode="page"])[open]) { inset: 0 !important; }
   :host([open]) .panel { width: 100%; height: 100dvh; border: 0; border-radius: 0; }
   .hint:not(.over) { display: none; }
