@@ -10,6 +10,7 @@ pub mod audit;
 pub mod backup;
 pub mod broadcast;
 pub mod cancel;
+pub mod choose;
 pub mod claim;
 pub mod config;
 pub mod configure;

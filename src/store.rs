@@ -409,6 +409,14 @@ pub async fn commit<T: Send + 'static>(
     store: &Arc<dyn Store>,
     write: impl FnOnce(Then<T>) -> Write,
 ) -> Result<T, StoreError> {
+    commit_to(&**store, write).await
+}
+
+/// The same for a store itself.
+pub(crate) async fn commit_to<S: Store + ?Sized, T: Send + 'static>(
+    store: &S,
+    write: impl FnOnce(Then<T>) -> Write,
+) -> Result<T, StoreError> {
     let (sender, receiver) = tokio::sync::oneshot::channel();
     let then: Then<T> = Box::new(move |result| {
         // The caller may have been cancelled; the operation stands all the same.

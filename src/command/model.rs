@@ -1,16 +1,15 @@
 //! /model: which model answers in a conversation.
 //!
-//! Owns the setting and its key. What a role may use is in [`crate::agent::choice`]; in a group the choice is for those
-//! who moderate, and whoever may not use what they chose is answered by another one.
+//! Owns the setting and its key. What a role may use is in [`crate::agent::choice`]; whoever may
+//! not use what was chosen is answered by another one.
 
 use async_trait::async_trait;
-use weirgate_sdk::ChatKind;
 
-use super::{Call, Command, Desk, Done, Site, Spec, When};
+use super::{Call, Command, Desk, Done, Site, Spec, When, choose};
 use crate::{
     i18n::{About, mind::Mind},
-    permission::{AuditEvent, Capability, Level, Scope, policy::SETTING},
-    store::{Effect, Place, StoreError},
+    permission::{Capability, Level, Scope},
+    store::StoreError,
 };
 
 /// /model
@@ -19,8 +18,6 @@ pub struct ModelCommand;
 
 /// The key among a conversation's settings.
 pub const KEY: &str = "model";
-/// Words for those of the configuration.
-const DEFAULT: [&str; 2] = ["default", "默认"];
 
 static SPEC: Spec = Spec {
     name: "model",
@@ -37,12 +34,7 @@ impl Command for ModelCommand {
     }
 
     fn needs(&self, arguments: &str, site: Site) -> (Capability, Scope) {
-        let here = Scope::Conversation(site.conversation);
-        if arguments.is_empty() || site.chat == ChatKind::Private {
-            (Capability::SEND_COMMAND, here)
-        } else {
-            (Level::Admin.capability(), here)
-        }
+        choose::needs(arguments, site)
     }
 
     async fn run(&self, call: Call<'_>, desk: &Desk) -> Result<Done, StoreError> {
@@ -58,7 +50,7 @@ impl Command for ModelCommand {
             let text = Mind::Models { present, names };
             return Ok(Done::text(text.render(call.language)));
         }
-        let value = if DEFAULT.iter().any(|word| wanted.eq_ignore_ascii_case(word)) {
+        let value = if choose::is_default(wanted) {
             None
         } else {
             let Some(name) = rules.choices.meant(role, wanted) else {
@@ -70,17 +62,7 @@ impl Command for ModelCommand {
             };
             Some(name)
         };
-        let mut done = Done::text(Mind::ModelSet(value.clone()).render(call.language));
-        let details = serde_json::json!({ "value": value });
-        done.effects.push(Effect::Set {
-            of: Place::of_conversation(call.site.conversation),
-            key: format!("{SETTING}{KEY}").into(),
-            value,
-        });
-        let record = call
-            .proof
-            .record(AuditEvent::ConfigChanged, KEY.to_owned(), call.turn);
-        done.effects.push(record.with(&details).into());
-        Ok(done)
+        let told = Mind::ModelSet(value.clone()).render(call.language);
+        Ok(choose::set(call, KEY, value, told))
     }
 }

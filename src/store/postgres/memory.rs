@@ -4,12 +4,11 @@
 
 use async_trait::async_trait;
 use sqlx::{PgConnection, Postgres, postgres::PgArguments, query::QueryAs};
-use tokio::sync::oneshot;
 
 use super::{PostgresStore, plan::clean, statement::small};
 use crate::store::{
-    MemoryChange, MemoryColumns, MemoryQuestion, MemoryRow, MemoryStore, Place, Store as _,
-    StoreError, Write, row::rows_of,
+    MemoryChange, MemoryColumns, MemoryQuestion, MemoryRow, MemoryStore, Place, StoreError, Write,
+    commit_to, row::rows_of,
 };
 
 /// Does changes; gives the numbers of the entries that were put.
@@ -124,13 +123,7 @@ impl MemoryStore for PostgresStore {
     }
 
     async fn change_memory(&self, changes: Vec<MemoryChange>) -> Result<Vec<i64>, StoreError> {
-        let (sender, receiver) = oneshot::channel();
-        let then = Box::new(move |result| {
-            // Whoever asked may be gone; what was done stands.
-            let _ = sender.send(result);
-        });
-        self.write(Write::Memory(changes, then)).await;
-        receiver.await.unwrap_or(Err(StoreError::Closed))
+        commit_to(self, |then| Write::Memory(changes, then)).await
     }
 
     async fn memory_places(

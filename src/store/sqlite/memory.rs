@@ -5,12 +5,11 @@
 use async_trait::async_trait;
 use rusqlite::{OptionalExtension as _, params};
 use sqlx::{SqliteConnection, query::QueryAs, sqlite::SqliteArguments};
-use tokio::sync::oneshot;
 
 use super::{SqliteStore, writer::Writer};
 use crate::store::{
-    MemoryChange, MemoryColumns, MemoryQuestion, MemoryRow, MemoryStore, Place, Store as _,
-    StoreError, Write, row::rows_of,
+    MemoryChange, MemoryColumns, MemoryQuestion, MemoryRow, MemoryStore, Place, StoreError, Write,
+    commit_to, row::rows_of,
 };
 
 impl Writer {
@@ -145,13 +144,7 @@ impl MemoryStore for SqliteStore {
     }
 
     async fn change_memory(&self, changes: Vec<MemoryChange>) -> Result<Vec<i64>, StoreError> {
-        let (sender, receiver) = oneshot::channel();
-        let then = Box::new(move |result| {
-            // Whoever asked may be gone; what was done stands.
-            let _ = sender.send(result);
-        });
-        self.write(Write::Memory(changes, then)).await;
-        receiver.await.unwrap_or(Err(StoreError::Closed))
+        commit_to(self, |then| Write::Memory(changes, then)).await
     }
 
     async fn memory_places(

@@ -3,21 +3,14 @@
 //! Owns the form in which a press is handed in, which is that of a message: what it says is looked up by the gateway, never
 //! taken for true.
 
-use std::time::Duration;
-
 use serde_json::json;
 use tokio::time::timeout;
-use weirgate_sdk::{ChatKind, DedupeKey, Event, InboundMessage, MessageId, Replied, Segment, Via};
+use weirgate_sdk::{MessageId, Replied, Segment, Via};
 
-use super::{
-    STORE_WAIT, Session,
-    talk::{DEDUPE_LIFETIME, unix_milliseconds},
-};
+use super::{STORE_WAIT, Session, talk::Said};
 use crate::{
     outgoing::{direct, object},
-    quota::Over,
     submit::Submission,
-    texts::Code,
     token::Visitor,
 };
 
@@ -30,22 +23,25 @@ impl Session {
         message: String,
         (answer, button): (i64, String),
     ) {
-        let Some(room) = self.room(&session) else {
-            return self.fault(Code::TooManySessions, Some(&session), Some(&message));
+        let Some(room) = self.enter_room(visitor, &session, &message).await else {
+            return;
         };
-        if let Err(over) = self.chat.count(&visitor.id, self.address) {
-            let code = match over {
-                Over::Minute => Code::TooFast,
-                Over::Day => Code::TooManyToday,
-            };
-            room.lock().not_arrived(&message, true);
-            self.fault(code, Some(&session), Some(&message));
-            return self.report(Event::OverLimit).await;
-        }
         let pressed = json!({ "id": answer, "button": button });
         let shown = object(json!({ "html": "", "pressed": pressed }));
         room.lock().arriving(&message, shown);
-        let event = self.pressed(visitor, &session, &message, (answer, button));
+        let event = self.said(
+            visitor,
+            (&session, &message),
+            Said {
+                segments: vec![Segment::Text(button)],
+                via: Via::Button,
+                reply_to: Some(Replied {
+                    message: answer.to_string().into(),
+                    to_bot: Some(true),
+                    author: None,
+                }),
+            },
+        );
         self.submit(Submission {
             event,
             room,
@@ -54,38 +50,6 @@ impl Session {
             tries: 0,
         })
         .await;
-    }
-
-    fn pressed(
-        &self,
-        visitor: &Visitor,
-        session: &str,
-        message: &str,
-        (answer, button): (i64, String),
-    ) -> Event {
-        let now = unix_milliseconds();
-        Event::Message(Box::new(InboundMessage {
-            conversation: self.key(visitor, session),
-            chat: ChatKind::Private,
-            sender: self.sender(visitor),
-            id: message.into(),
-            segments: vec![Segment::Text(button)],
-            via: Via::Button,
-            mentions_bot: false,
-            reply_to: Some(Replied {
-                message: answer.to_string().into(),
-                to_bot: Some(true),
-                author: None,
-            }),
-            group_key: None,
-            sent_at: now,
-            received_at: now,
-            reply_context: None,
-            dedupe: DedupeKey {
-                key: format!("{}/{session}/{message}", visitor.id).into(),
-                lifetime: Duration::from_secs(DEDUPE_LIFETIME),
-            },
-        }))
     }
 
     /// A message came that was accepted before: if it is over, whoever sent it again is told so. The room remembers the

@@ -11,8 +11,8 @@ use serde_json::{Map, Value, json};
 use tokio::time::timeout;
 use weirgate_sdk::{
     Attachment, ChatKind, ConversationKey, DedupeKey, Download, DownloadError, Event,
-    InboundMessage, KeptFile, NotAccepted, Outcome, PlatformRole, Segment, Sender, SenderKind,
-    Timestamp, UserKey, Via,
+    InboundMessage, KeptFile, NotAccepted, Outcome, PlatformRole, Replied, Segment, Sender,
+    SenderKind, Timestamp, UserKey, Via,
 };
 
 use super::{SNAPSHOT, STORE_WAIT, Session};
@@ -20,7 +20,7 @@ use crate::{
     PLATFORM,
     format::own_words,
     history,
-    hub::FIRST_SESSION,
+    hub::{FIRST_SESSION, RoomHandle},
     incoming::{Act, Inline},
     outgoing::{direct, object},
     quota::Over,
@@ -37,7 +37,7 @@ const MAX_LISTED: usize = 100;
 /// Past messages that are looked through for those that still wait.
 pub(super) const PAGE: usize = 200;
 /// How long a client may send a message again, in seconds.
-pub(super) const DEDUPE_LIFETIME: u64 = 48 * 3_600;
+const DEDUPE_LIFETIME: u64 = 48 * 3_600;
 
 /// The files of a message.
 pub(super) enum Brought {
@@ -45,6 +45,13 @@ pub(super) enum Brought {
     Before(Vec<String>),
     /// They came with it.
     Along(Vec<Inline>),
+}
+
+/// What a visitor said: words and files, or a button.
+pub(super) struct Said {
+    pub(super) segments: Vec<Segment>,
+    pub(super) via: Via,
+    pub(super) reply_to: Option<Replied>,
 }
 
 impl Session {
@@ -55,18 +62,9 @@ impl Session {
         message: String,
         (text, files): (String, Brought),
     ) {
-        let Some(room) = self.room(&session) else {
-            return self.fault(Code::TooManySessions, Some(&session), Some(&message));
+        let Some(room) = self.enter_room(visitor, &session, &message).await else {
+            return;
         };
-        if let Err(over) = self.chat.count(&visitor.id, self.address) {
-            let code = match over {
-                Over::Minute => Code::TooFast,
-                Over::Day => Code::TooManyToday,
-            };
-            room.lock().not_arrived(&message, true);
-            self.fault(code, Some(&session), Some(&message));
-            return self.report(Event::OverLimit).await;
-        }
         let key = self.key(visitor, &session);
         let files = match files {
             Brought::Before(names) => self.named(&key, &names).await,
@@ -85,25 +83,15 @@ impl Session {
         if !text.is_empty() {
             segments.push(Segment::Text(text));
         }
-        let now = unix_milliseconds();
-        let event = Event::Message(Box::new(InboundMessage {
-            conversation: key,
-            chat: ChatKind::Private,
-            sender: self.sender(visitor),
-            id: message.as_str().into(),
-            segments,
-            via: Via::Text,
-            mentions_bot: false,
-            reply_to: None,
-            group_key: None,
-            sent_at: now,
-            received_at: now,
-            reply_context: None,
-            dedupe: DedupeKey {
-                key: format!("{}/{session}/{message}", visitor.id).into(),
-                lifetime: Duration::from_secs(DEDUPE_LIFETIME),
+        let event = self.said(
+            visitor,
+            (&session, &message),
+            Said {
+                segments,
+                via: Via::Text,
+                reply_to: None,
             },
-        }));
+        );
         self.submit(Submission {
             event,
             room,
@@ -112,6 +100,58 @@ impl Session {
             tries: 0,
         })
         .await;
+    }
+
+    /// The room of a conversation in which a visitor may say one thing more. Else he is told why not.
+    pub(super) async fn enter_room(
+        &mut self,
+        visitor: &Visitor,
+        session: &str,
+        message: &str,
+    ) -> Option<RoomHandle> {
+        let Some(room) = self.room(session) else {
+            self.fault(Code::TooManySessions, Some(session), Some(message));
+            return None;
+        };
+        let Err(over) = self.chat.count(&visitor.id, self.address) else {
+            return Some(room);
+        };
+        let code = match over {
+            Over::Minute => Code::TooFast,
+            Over::Day => Code::TooManyToday,
+        };
+        room.lock().not_arrived(message, true);
+        self.fault(code, Some(session), Some(message));
+        self.report(Event::OverLimit).await;
+        None
+    }
+
+    /// Something that a visitor said, in the form in which it is handed in.
+    pub(super) fn said(
+        &self,
+        visitor: &Visitor,
+        (session, message): (&str, &str),
+        said: Said,
+    ) -> Event {
+        let now = unix_milliseconds();
+        Event::Message(Box::new(InboundMessage {
+            conversation: self.key(visitor, session),
+            chat: ChatKind::Private,
+            sender: self.sender(visitor),
+            id: message.into(),
+            segments: said.segments,
+            via: said.via,
+            mentions_bot: false,
+            reply_to: said.reply_to,
+            group_key: None,
+            sent_at: now,
+            received_at: now,
+            reply_context: None,
+            dedupe: DedupeKey {
+                key: format!("{}/{session}/{message}", visitor.id).into(),
+                lifetime: Duration::from_secs(DEDUPE_LIFETIME),
+            },
+        }))
     }
 
     /// The files that a message names.
