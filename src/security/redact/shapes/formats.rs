@@ -12,6 +12,9 @@ use serde::Deserialize;
 const FILE: &str = include_str!("formats.yaml");
 /// The letters that belong to a key behind what is enough to know one.
 const MORE: &str = "A-Za-z0-9_-";
+/// Letters that follow a value which is longer than its format looks at. They are letters of every such value, so of a
+/// shorter one nothing follows.
+const MORE_OF_VALUE: &str = r"A-Za-z0-9!#%*+./:=?@\^_|~-";
 /// Words that stand where a password would.
 const NO_SECRETS: [&str; 12] = [
     "password",
@@ -154,7 +157,7 @@ impl Format {
         let more = match (&written.more, written.value) {
             (Some(more), _) => more.as_str(),
             (None, false) => MORE,
-            (None, true) => "",
+            (None, true) => MORE_OF_VALUE,
         };
         Ok(Self {
             by_bytes: value.is_some(),

@@ -326,6 +326,32 @@ proptest! {
 }
 
 #[test]
+fn of_a_value_longer_than_its_format_nothing_is_left() {
+    let redactor = known();
+    let value = "aB3!dE5xfG7#hJ9".repeat(20);
+    for before in [
+        "password=",
+        "passwd: ",
+        "--password ",
+        "IDENTIFIED BY ",
+        "ConvertTo-SecureString ",
+        "curl -u ann:",
+        "user/password: ann/",
+        "密码：",
+        "secret=",
+        "api_key = ",
+        "curl --oauth2-bearer ",
+    ] {
+        let text = format!("{before}{value} and on");
+        let clean = redactor.redact(&text);
+        assert!(!clean.contains("hJ9"), "{before}: {clean}");
+        assert!(clean.ends_with(" and on"), "{before}: {clean}");
+    }
+    let together = "password=sk-aB3dE5fG7hJ9kL2mN4pQ6rS8tU1vW3xY5zA7bC9dAKIAABCDEFGH23456789123456789:AaB3dE5fG7hJ9kL2mN4pQ6rS8tU1vW3xY5z";
+    assert_eq!(redactor.redact(together), "password=[REDACTED]");
+}
+
+#[test]
 fn every_part_of_a_format_can_be_compiled() {
     let known = crate::security::redact::Shapes::known().unwrap();
     for format in &known.formats {
