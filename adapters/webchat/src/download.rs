@@ -4,9 +4,10 @@
 //! nothing but be shown or saved. Only what the gateway sent is given out, into the conversation into which it was sent;
 //! what visitors hand in never is.
 
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 
 use axum::{
+    Extension,
     body::Body,
     extract::{Path, State},
     http::{HeaderMap, HeaderValue, StatusCode, header},
@@ -14,10 +15,11 @@ use axum::{
 };
 use futures_util::stream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use weirgate_sdk::{Content, KeepError, MediaLimits, OutgoingFile};
+use weirgate_sdk::{ClientAddress, Content, KeepError, MediaLimits, OutgoingFile};
 
 use crate::{
     adapter::WebChat,
+    address::{self, Addresses},
     http::may_ask,
     incoming::is_session,
     upload::{Refused, visitor},
@@ -53,12 +55,33 @@ const TYPES: [&str; 11] = [
     "video/webm",
 ];
 
-/// How many files are given out.
-pub(crate) struct Downloads(Arc<Semaphore>);
+/// How many files are given out, in all and to each address.
+pub(crate) struct Downloads {
+    places: Arc<Semaphore>,
+    addresses: Addresses,
+}
 
 impl Default for Downloads {
     fn default() -> Self {
-        Self(Arc::new(Semaphore::new(AT_ONCE)))
+        Self {
+            places: Arc::new(Semaphore::new(AT_ONCE)),
+            addresses: Addresses::new(AT_ONCE / 2),
+        }
+    }
+}
+
+/// The place of one file that is given out.
+type Given = (OwnedSemaphorePermit, Option<address::Place>);
+
+impl Downloads {
+    /// A place, if there is one. Who reads nothing keeps his, so an address has half of them at most.
+    fn enter(&self, address: Option<IpAddr>) -> Option<Given> {
+        let share = match address {
+            Some(address) => Some(self.addresses.enter(address)?),
+            None => None,
+        };
+        let place = Arc::clone(&self.places).try_acquire_owned().ok()?;
+        Some((place, share))
     }
 }
 
@@ -66,9 +89,11 @@ impl Default for Downloads {
 pub(crate) async fn give(
     State(chat): State<Arc<WebChat>>,
     Path(file): Path<String>,
+    client: Option<Extension<ClientAddress>>,
     headers: HeaderMap,
 ) -> Response {
-    match find(&chat, &headers, &file).await {
+    let address = client.map(|Extension(client)| client.0);
+    match find(&chat, &headers, &file, address).await {
         Ok((file, content, place)) => answer(&file, content, place),
         Err(refused) => refused.into_response(),
     }
@@ -78,7 +103,8 @@ async fn find(
     chat: &WebChat,
     headers: &HeaderMap,
     reference: &str,
-) -> Result<(OutgoingFile, Box<dyn Content>, OwnedSemaphorePermit), Refused> {
+    address: Option<IpAddr>,
+) -> Result<(OutgoingFile, Box<dyn Content>, Given), Refused> {
     if !may_ask(headers, &chat.settings.origins) {
         return Err(Refused::Origin);
     }
@@ -91,8 +117,7 @@ async fn find(
         return Err(Refused::Session);
     }
     let keeper = chat.keeper().ok_or(Refused::Away)?;
-    let place = Arc::clone(&chat.downloads.0).try_acquire_owned();
-    let place = place.map_err(|_| Refused::TooMany)?;
+    let place = chat.downloads.enter(address).ok_or(Refused::TooMany)?;
     let found = keeper.sent(&chat.key(&visitor, session), reference).await;
     let file = found.map_err(|error| match error {
         KeepError::TooLarge(_) | KeepError::Broken(_) | KeepError::Away(_) => Refused::Away,
@@ -103,7 +128,7 @@ async fn find(
 }
 
 /// The file as it is read; its place is free when it ends, or when the visitor goes.
-fn answer(file: &OutgoingFile, content: Box<dyn Content>, place: OwnedSemaphorePermit) -> Response {
+fn answer(file: &OutgoingFile, content: Box<dyn Content>, place: Given) -> Response {
     let pieces = stream::try_unfold((content, place), |(mut content, place)| async move {
         let piece = content.next().await?;
         Ok::<_, weirgate_sdk::DownloadError>(piece.map(|piece| (piece, (content, place))))

@@ -61,7 +61,10 @@ impl Uploads {
     pub(crate) fn may(&self, visitor: &str, now: Instant) -> bool {
         let mut counts = self.counts.lock();
         if !counts.contains_key(visitor) && counts.len() >= VISITORS {
-            return false;
+            // Who makes up many visitors shuts nobody else out.
+            let first = counts.iter().min_by_key(|(_, (since, _))| *since);
+            let first = first.map(|(visitor, _)| visitor.clone());
+            first.and_then(|first| counts.remove(&first));
         }
         let (since, count) = counts.entry(visitor.to_owned()).or_insert((now, 0));
         if now.saturating_duration_since(*since) >= WINDOW {
@@ -313,6 +316,11 @@ mod tests {
         assert!(uploads.may("a", later));
         uploads.sweep(later);
         assert_eq!(uploads.counts.lock().len(), 1, "only who was there lately");
+        for number in 0..VISITORS {
+            assert!(uploads.may(&format!("made up {number}"), later));
+        }
+        assert!(uploads.may("somebody else", later));
+        assert_eq!(uploads.counts.lock().len(), VISITORS);
     }
 
     #[test]

@@ -109,13 +109,18 @@ export class Composer {
   async record() {
     const { words } = this;
     this.warn("");
-    this.recording = new Recording({
+    // The visitor may be asked by the browser still, for a press before.
+    this.recording?.discard();
+    const recording = new Recording({
       name: words.voice,
       ticked: (seconds) => { this.time.textContent = clock(seconds); },
       ended: (file) => this.recorded(file),
     });
-    try { await this.recording.start(); } catch {
-      this.recording.release();
+    this.recording = recording;
+    try {
+      if (!await recording.start()) return;
+    } catch {
+      recording.release();
       return this.warn(words.noVoice);
     }
     this.time.textContent = clock(0);

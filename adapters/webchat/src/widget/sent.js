@@ -30,6 +30,8 @@ function one(file, load, words) {
     if (!address) { shown.replaceWith(save); return; }
     // What a browser cannot show can be saved.
     shown.addEventListener("error", () => shown.replaceWith(save), { once: true });
+    // A picture is decoded now and needs its bytes no more; sound and video are read on while they play.
+    if (tag === "img") shown.addEventListener("load", () => URL.revokeObjectURL(address), { once: true });
     shown.src = address;
   };
   new IntersectionObserver((seen, observer) => {

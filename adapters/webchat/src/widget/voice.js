@@ -12,9 +12,14 @@ export class Recording {
   // `ticked` is called each second with the seconds so far, `ended` once, with a file or null.
   constructor({ name, ticked, ended }) { Object.assign(this, { name, ticked, ended, seconds: 0 }); }
 
-  // Fails if the visitor or the page lets nobody record.
+  // Fails if the visitor or the page lets nobody record. Says whether it listens: while the visitor is asked it may have
+  // been ended.
   async start() {
     this.stream = await navigator.mediaDevices.getUserMedia({ audio: true });
+    if (this.over) {
+      this.release();
+      return false;
+    }
     const [type, ending] = TYPES.find(([it]) => MediaRecorder.isTypeSupported(it)) ?? ["", "webm"];
     const pieces = [];
     this.recorder = new MediaRecorder(this.stream, type ? { mimeType: type } : {});
@@ -29,12 +34,14 @@ export class Recording {
       this.ticked(++this.seconds);
       if (this.seconds >= LONGEST) this.finish();
     }, 1000);
+    return true;
   }
 
   finish() { this.stop(true); }
   discard() { this.stop(false); }
 
   stop(kept) {
+    this.over = true;
     if (this.recorder?.state !== "recording") return;
     this.kept = kept;
     this.recorder.stop();
