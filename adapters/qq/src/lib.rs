@@ -8,6 +8,7 @@
 pub mod account;
 pub mod format;
 mod intake;
+mod key;
 pub mod official;
 mod onebot;
 mod qq;

@@ -9,7 +9,6 @@ mod members;
 use std::time::Duration;
 
 use jiff::Timestamp as Time;
-use ring::digest::{SHA256, digest};
 use serde_json::Value;
 use weirgate_sdk::{
     AccountName, ChatKind, ConversationKey, DedupeKey, Event, InboundMessage, MessageId, Platform,
@@ -20,13 +19,12 @@ use super::{
     places::{Place, is_id},
     press::INTERACTION,
     send::Answered,
-    sign::to_hex,
 };
+
+use crate::key::bounded;
 
 /// How long the platform may deliver a message again.
 pub(super) const DEDUPE_LIFETIME: Duration = Duration::from_secs(24 * 3_600);
-/// The longest dedupe key, in bytes.
-const MAX_KEY: usize = 200;
 /// The longest id of a message, in bytes: it goes into the reply context whole.
 pub(super) const MAX_MESSAGE_ID: usize = 512;
 /// Longest name of a person, in characters.
@@ -260,10 +258,7 @@ fn dedupe(place: Place<'_>, id: &str) -> String {
     } else {
         id.to_owned()
     };
-    if key.len() <= MAX_KEY {
-        return key;
-    }
-    to_hex(digest(&SHA256, key.as_bytes()).as_ref())
+    bounded(key)
 }
 
 /// Milliseconds of a time as the platform writes it.

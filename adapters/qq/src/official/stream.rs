@@ -11,12 +11,12 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use weirgate_sdk::{
-    MessageId, Outgoing, Preview, PreviewStart, SendError, Streams,
+    Freeze, MessageId, Outgoing, Preview, PreviewStart, SendError, Streams,
     answer::{Block, Inline, Render},
 };
 
 use super::{
-    api::CallError,
+    api::{CallError, Refusal, Trouble},
     bot::{Official, Shared, unix_time},
     escape::Form,
     places::Place,
@@ -49,6 +49,8 @@ struct Growing {
     number: u32,
     states: u64,
     shown: String,
+    /// The platform was told that it is whole, and its answer was lost.
+    told: bool,
 }
 
 impl Live {
@@ -147,6 +149,7 @@ impl Message {
             number: self.start.attempt % 64 + 1,
             states: 0,
             shown: String::new(),
+            told: false,
         })
     }
 }
@@ -178,16 +181,40 @@ pub async fn end(
             shared.live.forget(&growing.turn);
             Ok(Some(message.into()))
         }
-        Err(CallError::Lost(why)) => Err(SendError::Ambiguous(why)),
+        Err(CallError::Lost(why)) => {
+            let told = true;
+            shared.live.put(Growing { told, ..growing });
+            Err(SendError::Ambiguous(why))
+        }
         Err(error @ (CallError::Unreachable(_) | CallError::Secret(_))) => {
             Err(SendError::Unavailable(error.to_string()))
         }
         Err(CallError::Refused(refusal)) => {
-            tracing::debug!(account = %shared.account, %refusal, "a message that grew is not ended: its text is sent beside it");
+            match refusal.trouble() {
+                Trouble::Flood(after) => {
+                    return Err(SendError::RateLimited {
+                        after,
+                        scope: Freeze::Conversation,
+                    });
+                }
+                // It is whole already.
+                Trouble::Repeated | Trouble::Reviewed => {}
+                _ if growing.told => {}
+                _ => {
+                    beside(shared, &growing, &refusal);
+                    return Ok(None);
+                }
+            }
             shared.live.forget(&growing.turn);
-            Ok(None)
+            Ok(Some(growing.message.into()))
         }
     }
+}
+
+/// A message that grew cannot be ended.
+fn beside(shared: &Shared, growing: &Growing, refusal: &Refusal) {
+    tracing::debug!(account = %shared.account, %refusal, "a message that grew is not ended: its text is sent beside it");
+    shared.live.forget(&growing.turn);
 }
 
 /// Shows a state of a text; gives the message's id.

@@ -24,6 +24,7 @@ use super::{
     wire::{self, Frame, MAX_ID},
 };
 use crate::{
+    key::bounded,
     qq::Qq,
     settings::{OnRequest, Requests},
 };
@@ -116,7 +117,7 @@ pub fn question(receiver: &Receiver<'_>, frame: &Frame<'_>, now: Timestamp) -> O
         conversation: receiver.conversation(place.as_str()),
         chat: ChatKind::Private,
         sender,
-        id: format!("request-{}", line(&request.mark, 64)).into(),
+        id: bounded(format!("request-{}", request.mark)).into(),
         segments: vec![Segment::Text(request.encode())],
         via: Via::Request,
         mentions_bot: true,
@@ -126,7 +127,7 @@ pub fn question(receiver: &Receiver<'_>, frame: &Frame<'_>, now: Timestamp) -> O
         received_at: now,
         reply_context: None,
         dedupe: DedupeKey {
-            key: format!("request/{}", request.mark).into(),
+            key: bounded(format!("request/{}", request.mark)).into(),
             lifetime: LIFETIME,
         },
     })))

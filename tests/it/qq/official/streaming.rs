@@ -115,6 +115,18 @@ async fn the_last_words_that_are_lost_are_said_again_and_a_message_that_is_refus
         .await
         .expect("sent");
     assert_eq!(rig.fake.messages().len(), 1);
+    // It was ended, and only the platform's word of it was lost.
+    let heard = rig.hear(Where::Private, "and now").await;
+    let mut shown = preview(&rig, &heard).await;
+    shown.push(&blocks("one two three")).await.expect("shown");
+    rig.fake.fail("stream", Fault::Lost);
+    let lost = rig.bot.send(answer(&rig, &heard, whole)).await;
+    assert!(matches!(lost, Err(SendError::Ambiguous(_))), "{lost:?}");
+    rig.bot
+        .send(answer(&rig, &heard, whole))
+        .await
+        .expect("sent");
+    assert_eq!(rig.fake.messages().len(), 2);
     // Refused for good: the words come beside it.
     let heard = rig.hear(Where::Private, "again").await;
     let mut shown = preview(&rig, &heard).await;
