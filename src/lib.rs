@@ -14,6 +14,7 @@ pub mod config;
 pub mod current;
 pub mod directory;
 pub mod doctor;
+mod hex;
 pub mod hook;
 pub mod http;
 pub mod i18n;

@@ -467,7 +467,7 @@ fn source(conversation: &ConversationKey, reference: &str) -> String {
     hash.update(conversation.encode());
     hash.update([0]);
     hash.update(reference);
-    folder::hex(&hash.finalize())
+    crate::hex::hex(&hash.finalize())
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ use super::{
     turn::{Input, Turn},
 };
 use crate::{
+    hex::hex,
     pending::{Act, Parked},
     reason::Reason,
     store::{PendingFilter, PendingState, Settle, StoreError, StoredPending, Write, commit},
@@ -155,7 +156,6 @@ fn step(parked: &Parked, waited: i64, result: Option<&str>) -> Option<Step> {
 /// Another id for a call: the history has it under its first one, and providers want each but once. Of the same length,
 /// because some want that too.
 fn renamed(id: &str, waited: i64) -> String {
-    let digest = Sha256::digest(format!("{waited}/{id}"));
-    let hash: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let hash = hex(&Sha256::digest(format!("{waited}/{id}")));
     hash.chars().take(id.len().max(SHORTEST)).collect()
 }

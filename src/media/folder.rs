@@ -19,6 +19,8 @@ use tokio::{
 };
 use weirgate_sdk::{Content, DownloadError};
 
+use crate::hex::hex;
+
 /// The folder below the data folder.
 const NAME: &str = "media";
 /// The folder below it in which files come to be.
@@ -260,9 +262,4 @@ async fn blocking<T: Send + 'static>(
 ) -> io::Result<T> {
     let done = tokio::task::spawn_blocking(work).await;
     done.unwrap_or_else(|_| Err(io::Error::other("the runtime stops")))
-}
-
-/// Bytes in hexadecimal.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -9,7 +9,8 @@ use weirgate_sdk::{
     AttachmentKind, ConversationKey, Download, KeepError, Keeper, KeptFile, OutgoingFile,
 };
 
-use super::{Broken, Fault, MediaStore, folder::hex, source};
+use super::{Broken, Fault, MediaStore, source};
+use crate::hex::hex;
 use crate::telemetry::metrics;
 
 #[async_trait]

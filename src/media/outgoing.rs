@@ -10,11 +10,8 @@ use weirgate_sdk::{
     Content, ConversationKey, Download, DownloadError, MediaKind, OutgoingFile, Source,
 };
 
-use super::{
-    Broken, Fault, MediaStore, Received,
-    folder::{Folder, hex},
-    source,
-};
+use super::{Broken, Fault, MediaStore, Received, folder::Folder, source};
+use crate::hex::hex;
 use crate::store::{MediaChange, MediaQuestion, MediaRow, ReplyFile, SENT, Write, commit};
 
 impl MediaStore {

@@ -11,6 +11,7 @@ use weirgate_sdk::{Request, Timestamp, UserKey};
 use super::Parked;
 use crate::{
     clock::millis,
+    hex::hex,
     i18n::{consent::What, moderation::Deed},
     store::{Answerer, Pending, PendingKind},
 };
@@ -111,8 +112,7 @@ impl Act {
 
 /// The SHA-256 of a stored action, in hexadecimal.
 fn hash(action: &str) -> String {
-    let digest = Sha256::digest(action.as_bytes());
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(action.as_bytes()))
 }
 
 /// A question that a turn ends with.

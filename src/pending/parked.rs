@@ -4,8 +4,9 @@
 //! it was. A key never changes its meaning.
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
-use crate::store::Body;
+use crate::{hex::hex, store::Body};
 
 /// What goes on when somebody has answered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,4 +33,26 @@ pub struct Elicited {
     pub message: String,
     /// What it is told if the answer is yes, a JSON object.
     pub content: String,
+    /// The digest of both as the tool said them; what is shown and kept of them may have had something taken out.
+    #[serde(default)]
+    pub digest: String,
+}
+
+impl Elicited {
+    /// What a tool asks.
+    #[must_use]
+    pub fn new(message: String, content: String) -> Self {
+        let digest = hex(&Sha256::digest(format!("{message}\0{content}")));
+        Self {
+            message,
+            content,
+            digest,
+        }
+    }
+
+    /// Whether it is the same question.
+    #[must_use]
+    pub fn is(&self, other: &Self) -> bool {
+        self.digest == other.digest
+    }
 }

@@ -14,7 +14,7 @@ use rmcp::{
     },
 };
 use tokio::io::{AsyncRead, AsyncReadExt as _};
-use weirgate_sdk::settings::Secret;
+use weirgate_sdk::{settings::Secret, text::line as one_line};
 
 use super::{
     config::{Link, Server},
@@ -73,7 +73,7 @@ pub(super) async fn connect(server: &Server, line: &Arc<Line>) -> Result<Connect
             let transport = StreamableHttpClientTransport::with_client(web, config);
             let served = client.serve(transport).await;
             Ok(Connection {
-                service: served.map_err(|error| short(&error.to_string()))?,
+                service: served.map_err(|error| one_line(&error.to_string(), MAX_TOLD))?,
                 complaint: Complaint::default(),
                 _family: None,
             })
@@ -132,17 +132,10 @@ impl Complaint {
         let lines: Vec<&str> = complaint.lines().filter(said).collect();
         let last = lines.get(lines.len().saturating_sub(TOLD_LINES)..);
         match last.unwrap_or_default() {
-            [] => short(what),
-            last => short(&format!("{what}; it said: {}", last.join(" / "))),
+            [] => one_line(what, MAX_TOLD),
+            last => one_line(&format!("{what}; it said: {}", last.join(" / ")), MAX_TOLD),
         }
     }
-}
-
-/// A text of somebody else as one short line.
-fn short(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let cut: String = line.chars().take(MAX_TOLD).collect();
-    cut.chars().filter(|sign| !sign.is_control()).collect()
 }
 
 #[cfg(test)]

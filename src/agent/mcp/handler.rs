@@ -20,7 +20,7 @@ use rmcp::{
 use serde_json::{Map, Value, json};
 
 use super::line::{Answer, Line};
-use crate::pending::Elicited;
+use crate::{agent::tool::park::MAX_SHOWN, pending::Elicited};
 
 /// Longest question, in characters.
 const MAX_QUESTION: usize = 2_000;
@@ -78,10 +78,15 @@ impl ClientHandler for Client {
             );
             return decline();
         };
-        let asked = Elicited {
-            message: message.chars().take(MAX_QUESTION).collect(),
-            content: Value::Object(content.clone()).to_string(),
-        };
+        let text = Value::Object(content.clone()).to_string();
+        if text.chars().count() > MAX_SHOWN {
+            tracing::info!(
+                server = self.0.name,
+                "a server asks for a yes to more than can be shown; declined"
+            );
+            return decline();
+        }
+        let asked = Elicited::new(message.chars().take(MAX_QUESTION).collect(), text);
         match self.0.ask(asked) {
             Answer::Yes => {
                 Ok(ElicitResult::new(ElicitationAction::Accept)

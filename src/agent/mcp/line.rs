@@ -193,7 +193,7 @@ impl Line {
         let (Some(call), None) = (calls.next(), calls.next()) else {
             return Answer::Unknown;
         };
-        if call.consent.as_ref() == Some(&asked) {
+        if call.consent.as_ref().is_some_and(|yes| yes.is(&asked)) {
             return Answer::Yes;
         }
         *call.asked.lock() = Some(asked);
@@ -207,10 +207,7 @@ mod tests {
     use super::*;
 
     fn question(text: &str) -> Elicited {
-        Elicited {
-            message: text.to_owned(),
-            content: "{}".to_owned(),
-        }
+        Elicited::new(text.to_owned(), "{}".to_owned())
     }
 
     #[tokio::test]
@@ -221,8 +218,12 @@ mod tests {
         assert_eq!(line.ask(question("x")), Answer::Later);
         assert_eq!(call.asked().await, question("x"));
         drop(call);
-        // The same question with a yes; another one is a new one.
-        let call = line.begin(Some(&question("x")));
+        // The same question with a yes, also if something was taken out of what was shown; another one is a new one.
+        let shown = Elicited {
+            message: "***".to_owned(),
+            ..question("x")
+        };
+        let call = line.begin(Some(&shown));
         assert_eq!(line.ask(question("x")), Answer::Yes);
         assert_eq!(line.ask(question("y")), Answer::Later);
         let other = line.begin(None);

@@ -5,6 +5,8 @@
 
 use sha2::{Digest as _, Sha256};
 
+use crate::hex::hex;
+
 /// Longest name that providers take.
 const MOST: usize = 64;
 /// Between server and tool.
@@ -26,11 +28,7 @@ pub(super) fn offered(server: &str, tool: &str) -> String {
     digest.update([0]);
     digest.update(tool.as_bytes());
     let digest = digest.finalize();
-    let hash: String = digest
-        .iter()
-        .take(4)
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let hash = hex(digest.get(..4).unwrap_or_default());
     let clean = joined
         .chars()
         .map(|sign| if fits(sign) { sign } else { '_' });

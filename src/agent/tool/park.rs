@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// The longest arguments that somebody is asked about, in characters: what he says yes to he has seen whole.
-const MAX_SHOWN: usize = 4_000;
+pub(in crate::agent) const MAX_SHOWN: usize = 4_000;
 
 impl Agent {
     /// The first call that waits for a yes. One about which nobody can be asked is refused.
@@ -119,6 +119,7 @@ pub(super) fn park(
     let elicited = elicited.map(|asked| Elicited {
         message: redactor.clean(&asked.message).text.into_owned(),
         content: redactor.clean(&asked.content).text.into_owned(),
+        digest: asked.digest,
     });
     Some(Parked {
         tool: call.name.clone(),
