@@ -11,11 +11,11 @@ use super::{
     memory::{refused, site_of},
 };
 use crate::{
-    agent::memory,
-    i18n::{About, mind::Mind},
+    agent::memory::{self, scribe::FORGOTTEN},
+    i18n::{About, Language, mind::Mind},
     permission::{Actor, Capability, Level, Scope},
     reason::Reason,
-    store::{MemoryRow, Place, StoreError},
+    store::{Effect, MemoryRow, Place, StoreError},
 };
 
 /// /forget
@@ -69,7 +69,7 @@ impl Command for Forget {
                 memories.forget_person(site.person).await?;
                 count
             };
-            return Ok(Done::text(Mind::Forgotten(count).render(language)));
+            return Ok(forgotten(count, site, desk, language));
         }
         let Some(ids) = numbers(call.arguments) else {
             return Ok(refused(Reason::BadArguments, &Mind::ForgetWhat, language));
@@ -86,8 +86,19 @@ impl Command for Forget {
         }
         let count = gone.len();
         memories.forget(gone).await?;
-        Ok(Done::text(Mind::Forgotten(count).render(language)))
+        Ok(forgotten(count, site, desk, language))
     }
+}
+
+/// What was said until now is not looked through again: what was forgotten would come back.
+fn forgotten(count: usize, site: memory::Site, desk: &Desk, language: Language) -> Done {
+    let mut done = Done::text(Mind::Forgotten(count).render(language));
+    done.effects.push(Effect::Set {
+        of: site.own(),
+        key: FORGOTTEN.into(),
+        value: Some(desk.now().to_string()),
+    });
+    done
 }
 
 /// `12`, `#12 #13`, `12, 13`.

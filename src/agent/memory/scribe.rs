@@ -9,7 +9,7 @@ use std::{collections::HashMap, num::NonZeroUsize, sync::Arc, time::Duration};
 use lru::LruCache;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
-use weirgate_sdk::Stop;
+use weirgate_sdk::{Stop, Timestamp};
 
 use super::{
     Memories, Site,
@@ -27,6 +27,8 @@ use crate::{
 
 /// Conversations that wait for a look; of more, the one that waits longest is left out until it is spoken in again.
 const MOST: usize = 4_096;
+/// The setting that says when something was forgotten last: of a person, or of a group.
+pub const FORGOTTEN: &str = "forgotten";
 /// Conversations of which it is known how far they were looked through.
 const KNOWN: NonZeroUsize = NonZeroUsize::new(16_384).expect("not zero");
 /// Rows of a history that one look takes.
@@ -181,11 +183,22 @@ impl Scribe {
         self.traces.note(site.turn, reason, self.clock.now());
     }
 
+    /// Until when nothing that was said is to be remembered, because something was forgotten since.
+    async fn forgotten(&self, site: Site) -> Result<Timestamp, StoreError> {
+        let settings = self.store.settings(site.own()).await?;
+        let mark = settings.iter().find(|(key, _)| key == FORGOTTEN);
+        Ok(mark
+            .and_then(|(_, at)| at.parse().ok())
+            .unwrap_or(Timestamp::MIN))
+    }
+
     async fn extract(&self, scope: HistoryScope, site: Site) -> Result<usize, Failed> {
         let rules = self.rules.get();
         let seen = self.waiting.seen.lock().get(&scope).copied().unwrap_or(0);
         let rows = self.store.numbered_history(scope, ROWS).await?;
-        let new: Vec<NumberedRow> = rows.into_iter().filter(|(id, _)| *id > seen).collect();
+        let forgotten = self.forgotten(site).await?;
+        let is_new = |(id, row): &NumberedRow| *id > seen && row.at > forgotten;
+        let new: Vec<NumberedRow> = rows.into_iter().filter(is_new).collect();
         let told: Vec<_> = new.iter().map(|(_, row)| row.clone()).collect();
         let today = today(self.clock.now(), &rules.settings.zone);
         let Some((request, taken)) = question(&rules, &told, site.turn, &today) else {

@@ -77,6 +77,15 @@ impl Performer {
         key: Arc<ConversationKey>,
         remind: Remind,
     ) -> Result<(), StoreError> {
+        let rules = self.rules.get();
+        let (now, zone) = (self.clock.now(), &rules.settings.zone);
+        // Times that passed while nobody was there are not made up for.
+        let pattern = remind.pattern.as_deref();
+        let again = pattern.and_then(|pattern| plan::next(pattern, now, zone));
+        let again = again.map(|at| {
+            let subject = row.subject.clone();
+            Effect::Defer(remind.clone().at(at, row.conversation, row.turn, subject))
+        });
         if !self.may_speak(row, &remind).await? {
             tracing::info!(conversation = %key.encode(), action = row.id, "who asked to be reminded may not speak");
             let reason = Reason::PermissionDenied;
@@ -84,10 +93,9 @@ impl Performer {
             let failed = ReceiptOutcome::Failed {
                 reason: reason.code(),
             };
-            return self.settle(row, failed, None).await;
+            // He may again when it comes the next time.
+            return self.settle(row, failed, Some((again, None))).await;
         }
-        let rules = self.rules.get();
-        let (now, zone) = (self.clock.now(), &rules.settings.zone);
         let late = now.saturating_sub(row.due_at) >= millis(LATE);
         let language = Language::from_tag(&remind.language).unwrap_or(Language::Zh);
         let told = Reminding::Now {
@@ -111,13 +119,6 @@ impl Performer {
                 reason: Reason::SendGone.code(),
             },
         };
-        // Times that passed while nobody was there are not made up for.
-        let again = remind.pattern.as_deref();
-        let again = again.and_then(|pattern| plan::next(pattern, now, zone));
-        let again = again.filter(|_| post.is_some()).map(|at| {
-            let subject = row.subject.clone();
-            Effect::Defer(remind.at(at, row.conversation, row.turn, subject))
-        });
         self.settle(row, outcome, Some((again, post))).await
     }
 

@@ -33,6 +33,7 @@ struct Process {
     stopper: Stopper,
     work: tokio::task::JoinHandle<()>,
     added: Arc<Notify>,
+    directory: Arc<Directory>,
 }
 
 fn open(path: &Path) -> Arc<dyn Store> {
@@ -77,7 +78,7 @@ fn start(path: &Path, stage: &Arc<ScriptedAdapter>, at: i64) -> Process {
     let performer = Performer {
         store: Arc::clone(&store),
         deliverer,
-        directory,
+        directory: Arc::clone(&directory),
         rules: Arc::new(Current::new(crate::app::tune::default_rules(clock))),
         traces,
         clock,
@@ -88,6 +89,7 @@ fn start(path: &Path, stage: &Arc<ScriptedAdapter>, at: i64) -> Process {
         stopper,
         work: tokio::spawn(performer.run(stop)),
         added,
+        directory,
     }
 }
 
@@ -315,7 +317,7 @@ async fn what_comes_again_comes_at_each_of_its_times_also_over_a_restart() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_may_not_speak_any_more_is_not_reminded() {
+async fn who_may_not_speak_is_not_reminded_while_that_is_so() {
     let (folder, stage) = stage();
     let path = folder.path().join("db");
     let process = start(&path, &stage, START);
@@ -324,17 +326,23 @@ async fn who_may_not_speak_any_more_is_not_reminded() {
         .await;
     let due = process.store.deferred(1).await.unwrap();
     let place = Place::of_conversation(due[0].conversation);
-    process
-        .turn(&stage, "policy".to_owned(), START, |_, _| {
-            vec![Effect::Set {
-                of: place,
-                key: "policy:blacklist".into(),
-                value: Some("ann".to_owned()),
-            }]
-        })
-        .await;
+    let shut_out = async |event: &str, value: Option<&str>| {
+        let set = Effect::Set {
+            of: place,
+            key: "policy:blacklist".into(),
+            value: value.map(str::to_owned),
+        };
+        process
+            .turn(&stage, event.to_owned(), START, |_, _| vec![set])
+            .await;
+        process.directory.changed(place);
+    };
+    shut_out("policy", Some("ann")).await;
     tokio::time::sleep(3 * DAY).await;
     assert_eq!(stage.texts("g1"), [""; 0]);
-    assert_eq!(process.store.deferred(1).await.unwrap(), [], "it is over");
+    // He may again, and is told from then on.
+    shut_out("again", None).await;
+    tokio::time::sleep(DAY).await;
+    assert_eq!(stage.texts("g1"), ["⏰ tea"]);
     process.end().await;
 }

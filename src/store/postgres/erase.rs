@@ -72,6 +72,17 @@ pub async fn forget(connection: &mut PgConnection, forget: Forget) -> sqlx::Resu
         .bind(forget.conversation)
         .execute(&mut *connection)
         .await?;
+    // What people wanted to be told; a ban that is put off still ends.
+    sqlx::query(
+        "UPDATE outbox SET body = $2, state = $3, reason = $4
+         WHERE kind = 1 AND state < 2 AND conversation = $1 AND starts_with(subject, 'remind:')",
+    )
+    .bind(forget.conversation)
+    .bind(NO_REPLY)
+    .bind(small(code::REPLY_DROPPED))
+    .bind(Reason::ConversationDeleted.code())
+    .execute(&mut *connection)
+    .await?;
     sqlx::query(
         "UPDATE pending SET action = '', reason = CASE WHEN state = 0 THEN $3 ELSE reason END,
              state = CASE WHEN state = 0 THEN $2 ELSE state END

@@ -74,6 +74,18 @@ impl Writer {
                 "DELETE FROM setting WHERE conversation = ?1 AND substr(key, 1, 5) <> 'role:'",
             )?
             .execute([forget.conversation])?;
+        // What people wanted to be told; a ban that is put off still ends.
+        self.connection
+            .prepare_cached(
+                "UPDATE outbox SET body = ?2, state = ?3, reason = ?4
+                 WHERE kind = 1 AND state < 2 AND conversation = ?1 AND substr(subject, 1, 7) = 'remind:'",
+            )?
+            .execute(params![
+                forget.conversation,
+                NO_REPLY,
+                code::REPLY_DROPPED,
+                Reason::ConversationDeleted.code()
+            ])?;
         self.connection
             .prepare_cached(
                 "UPDATE pending SET action = '', reason = CASE WHEN state = 0 THEN ?3 ELSE reason END,

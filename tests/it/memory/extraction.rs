@@ -104,3 +104,35 @@ async fn an_answer_that_is_no_list_is_said_and_keeps_nothing() {
     counted(&gateway, "memory_failed").await;
     assert_eq!(fake.ask(1, "/memory").await, "Nothing is remembered here.");
 }
+
+#[tokio::test]
+async fn what_was_forgotten_is_not_noticed_again_in_the_same_talk() {
+    let model = finding(json!({ "entries": [
+        { "content": "User 1 is a nurse in Bergen.", "keep": "long", "importance": 0.9 },
+    ] }))
+    .await;
+    let mut gateway = started(&model, json!({ "extract_after": 1 })).await;
+    let fake = gateway.onebot().await;
+    fake.ask(1, "I work as a nurse in Bergen").await;
+    counted(&gateway, "remembered").await;
+    let told = fake.ask(1, "/forget all").await;
+    assert_eq!(told, "Forgotten.");
+    // A look that knows nothing of the ones before it, as after a restart.
+    gateway.term().await;
+    gateway.spawn();
+    gateway.ready().await;
+    assert!(fake.connection_is(true, LIMIT).await);
+    let before = looks(&model).len();
+    fake.ask(1, "how are you?").await;
+    let looked = async {
+        while looks(&model).len() == before {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let in_time = tokio::time::timeout(LIMIT, looked).await;
+    assert!(in_time.is_ok(), "no look: {}", gateway.log());
+    let look = looks(&model).pop().expect("a look");
+    let asked = look.last_user_text();
+    assert!(asked.contains("how are you?"), "{asked}");
+    assert!(!asked.contains("nurse"), "{asked}");
+}

@@ -1,6 +1,6 @@
 //! What is put off, and how it is found again.
 
-use weirgate::store::{Deferred, Effect};
+use weirgate::store::{Deferred, Effect, Forget};
 
 use super::{Bed, Engine, NOW, conversation, message};
 
@@ -49,4 +49,40 @@ async fn what_a_subject_begins_with_finds_it_until_it_is_withdrawn(on: Engine) {
     assert_eq!(store.put_off(here, "remind:%", 9).await.unwrap(), []);
 }
 
-suite!(what_a_subject_begins_with_finds_it_until_it_is_withdrawn);
+async fn who_deletes_everything_is_reminded_of_nothing_and_a_ban_still_ends(on: Engine) {
+    let mut bed = Bed::new(on).await;
+    let mut elsewhere = message("b");
+    elsewhere.conversation = conversation("g2");
+    let rows = bed.accept(vec![message("a"), elsewhere]).await;
+    let (here, there, turn) = (rows[0].conversation, rows[1].conversation, rows[0].id);
+    bed.effects(vec![
+        later(here, turn, "remind:1:7", 1_000),
+        later(here, turn, "ban:1", 1_000),
+        later(there, turn, "remind:1:6", 1_000),
+    ])
+    .await;
+    let forget = async |bed: &Bed, all: bool| {
+        let conversation = here;
+        bed.effects(vec![Effect::Forget(Forget { conversation, all })])
+            .await;
+    };
+    let kept = async |bed: &Bed, conversation: i64, of: &str| {
+        bed.store()
+            .put_off(conversation, of, 9)
+            .await
+            .unwrap()
+            .len()
+    };
+    forget(&bed, false).await;
+    assert_eq!(kept(&bed, here, "remind:").await, 1, "words alone go");
+    forget(&bed, true).await;
+    bed.crash().await;
+    assert_eq!(kept(&bed, here, "remind:").await, 0);
+    assert_eq!(kept(&bed, here, "ban:").await, 1);
+    assert_eq!(kept(&bed, there, "remind:").await, 1);
+}
+
+suite!(
+    what_a_subject_begins_with_finds_it_until_it_is_withdrawn,
+    who_deletes_everything_is_reminded_of_nothing_and_a_ban_still_ends,
+);
