@@ -21,9 +21,8 @@ use weirgate_sdk::{
 
 use crate::{
     PLATFORM, Settings,
-    address::{Addresses, customer},
-    card,
-    download::{self, Downloads},
+    address::{Addresses, Shared, customer},
+    card, download,
     format::Html,
     http,
     hub::{Hub, with_session},
@@ -54,7 +53,7 @@ pub struct WebChat {
     sockets: Arc<Semaphore>,
     addresses: Addresses,
     pub(crate) uploads: Uploads,
-    pub(crate) downloads: Downloads,
+    pub(crate) downloads: Shared,
 }
 
 /// Why a socket is not opened.
@@ -89,7 +88,7 @@ pub fn build(setup: Setup, mut settings: Settings) -> Arc<WebChat> {
         sockets: Arc::new(Semaphore::new(settings.max_sockets)),
         addresses: Addresses::new(settings.max_sockets_per_address),
         uploads: Uploads::default(),
-        downloads: Downloads::default(),
+        downloads: Shared::new(download::AT_ONCE),
         settings,
     })
 }

@@ -1,4 +1,4 @@
-//! How many sockets one address has open.
+//! How many sockets one address has open, and how many of the places that all share.
 //!
 //! Owns the counts of a site, one for each address that has any. The networks that providers give to one customer
 //! count as one address. It never learns an address by itself: the gateway's web server says whose a request is.
@@ -10,6 +10,7 @@ use std::{
 };
 
 use parking_lot::Mutex;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The sockets of each address. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -63,6 +64,36 @@ impl Drop for Place {
     }
 }
 
+/// What many share and one address must not have alone: so many places in all, half of them for an address.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    places: Arc<Semaphore>,
+    addresses: Addresses,
+}
+
+/// One of the places; given back on drop.
+pub(crate) type Held = (OwnedSemaphorePermit, Option<Place>);
+
+impl Shared {
+    /// So many in all.
+    pub(crate) fn new(places: usize) -> Self {
+        Self {
+            places: Arc::new(Semaphore::new(places)),
+            addresses: Addresses::new(places.div_ceil(2)),
+        }
+    }
+
+    /// A place, if there is one.
+    pub(crate) fn enter(&self, address: Option<IpAddr>) -> Option<Held> {
+        let share = match address {
+            Some(address) => Some(self.addresses.enter(address)?),
+            None => None,
+        };
+        let place = Arc::clone(&self.places).try_acquire_owned().ok()?;
+        Some((place, share))
+    }
+}
+
 /// What one customer of a provider has: an IPv4 address, or an IPv6 network of 64 bits.
 pub(crate) fn customer(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
@@ -95,6 +126,19 @@ mod tests {
         assert!(third.is_some());
         drop((second, third));
         assert!(addresses.open.lock().is_empty(), "nothing is left behind");
+    }
+
+    #[test]
+    fn one_address_leaves_half_of_the_places_to_others() {
+        let shared = Shared::new(4);
+        let (one, other) = (Some(at("192.0.2.1")), Some(at("192.0.2.2")));
+        let held: Vec<Held> = (0..3).filter_map(|_| shared.enter(one)).collect();
+        assert_eq!(held.len(), 2);
+        let rest = [shared.enter(other), shared.enter(None)];
+        assert!(rest.iter().all(Option::is_some));
+        assert!(shared.enter(None).is_none());
+        drop(held);
+        assert!(shared.enter(one).is_some());
     }
 
     #[test]

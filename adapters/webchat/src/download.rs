@@ -14,12 +14,11 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use futures_util::stream;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use weirgate_sdk::{ClientAddress, Content, KeepError, MediaLimits, OutgoingFile};
 
 use crate::{
     adapter::WebChat,
-    address::{self, Addresses},
+    address::Held,
     http::may_ask,
     incoming::is_session,
     upload::{Refused, visitor},
@@ -39,7 +38,7 @@ pub(crate) const LIMITS: MediaLimits = MediaLimits {
 /// The largest file in bytes: a page holds one in memory to show it.
 const LARGEST: u64 = 50 << 20;
 /// Files that are given out at once, of the whole site.
-const AT_ONCE: usize = 64;
+pub(crate) const AT_ONCE: usize = 64;
 /// The types under which a file is given out. Whatever else one is, it is bytes.
 const TYPES: [&str; 11] = [
     "image/png",
@@ -54,36 +53,6 @@ const TYPES: [&str; 11] = [
     "video/mp4",
     "video/webm",
 ];
-
-/// How many files are given out, in all and to each address.
-pub(crate) struct Downloads {
-    places: Arc<Semaphore>,
-    addresses: Addresses,
-}
-
-impl Default for Downloads {
-    fn default() -> Self {
-        Self {
-            places: Arc::new(Semaphore::new(AT_ONCE)),
-            addresses: Addresses::new(AT_ONCE / 2),
-        }
-    }
-}
-
-/// The place of one file that is given out.
-type Given = (OwnedSemaphorePermit, Option<address::Place>);
-
-impl Downloads {
-    /// A place, if there is one. Who reads nothing keeps his, so an address has half of them at most.
-    fn enter(&self, address: Option<IpAddr>) -> Option<Given> {
-        let share = match address {
-            Some(address) => Some(self.addresses.enter(address)?),
-            None => None,
-        };
-        let place = Arc::clone(&self.places).try_acquire_owned().ok()?;
-        Some((place, share))
-    }
-}
 
 /// Gives a file out.
 pub(crate) async fn give(
@@ -104,7 +73,7 @@ async fn find(
     headers: &HeaderMap,
     reference: &str,
     address: Option<IpAddr>,
-) -> Result<(OutgoingFile, Box<dyn Content>, Given), Refused> {
+) -> Result<(OutgoingFile, Box<dyn Content>, Held), Refused> {
     if !may_ask(headers, &chat.settings.origins) {
         return Err(Refused::Origin);
     }
@@ -117,6 +86,7 @@ async fn find(
         return Err(Refused::Session);
     }
     let keeper = chat.keeper().ok_or(Refused::Away)?;
+    // Who reads nothing keeps his place.
     let place = chat.downloads.enter(address).ok_or(Refused::TooMany)?;
     let found = keeper.sent(&chat.key(&visitor, session), reference).await;
     let file = found.map_err(|error| match error {
@@ -128,7 +98,7 @@ async fn find(
 }
 
 /// The file as it is read; its place is free when it ends, or when the visitor goes.
-fn answer(file: &OutgoingFile, content: Box<dyn Content>, place: Given) -> Response {
+fn answer(file: &OutgoingFile, content: Box<dyn Content>, place: Held) -> Response {
     let pieces = stream::try_unfold((content, place), |(mut content, place)| async move {
         let piece = content.next().await?;
         Ok::<_, weirgate_sdk::DownloadError>(piece.map(|piece| (piece, (content, place))))

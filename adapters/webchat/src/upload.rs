@@ -7,27 +7,33 @@ pub(crate) mod fit;
 
 use std::{
     collections::HashMap,
+    net::IpAddr,
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use axum::{
     body::Body,
-    extract::State,
+    extract::{Extension, State},
     http::{HeaderMap, StatusCode, header},
     response::{IntoResponse, Response},
 };
 use futures_util::TryStreamExt as _;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
-use tokio::sync::Semaphore;
 use weirgate_sdk::{
-    Attachment, AttachmentKind, ConversationKey, Download, DownloadError, KeepError, Keeper,
-    KeptFile, text::line,
+    Attachment, AttachmentKind, ClientAddress, ConversationKey, Download, DownloadError, KeepError,
+    Keeper, KeptFile, text::line,
 };
 
 use crate::{
-    adapter::WebChat, http::may_ask, incoming::is_session, rest, texts::Code, token::Visitor,
+    adapter::WebChat,
+    address::{Shared, customer},
+    http::may_ask,
+    incoming::is_session,
+    rest,
+    texts::Code,
+    token::Visitor,
 };
 
 /// Files that come at once, of the whole site.
@@ -36,48 +42,71 @@ const AT_ONCE: usize = 16;
 const MOST: u32 = 20;
 /// The time in which they are counted.
 const WINDOW: Duration = Duration::from_secs(600);
-/// Visitors that are counted; beyond that nobody sends a file until the oldest counts are over.
-const VISITORS: usize = 10_000;
+/// Files of all visitors at one address in [`WINDOW`].
+const MOST_OF_ADDRESS: u32 = 200;
+/// Visitors, and addresses, that are counted; of more, the one whose count is oldest is forgotten.
+const COUNTED: usize = 10_000;
 /// Longest name of a file, in characters.
 const MAX_NAME: usize = 200;
 
 /// Who sends how much.
 pub(crate) struct Uploads {
-    places: Semaphore,
-    counts: Mutex<HashMap<String, (Instant, u32)>>,
+    places: Shared,
+    visitors: Mutex<Counts>,
+    addresses: Mutex<Counts>,
 }
 
 impl Default for Uploads {
     fn default() -> Self {
         Self {
-            places: Semaphore::new(AT_ONCE),
-            counts: Mutex::default(),
+            places: Shared::new(AT_ONCE),
+            visitors: Mutex::default(),
+            addresses: Mutex::default(),
         }
     }
 }
 
 impl Uploads {
-    /// Whether a visitor may send one more file now; counts it.
-    pub(crate) fn may(&self, visitor: &str, now: Instant) -> bool {
-        let mut counts = self.counts.lock();
-        if !counts.contains_key(visitor) && counts.len() >= VISITORS {
-            // Who makes up many visitors shuts nobody else out.
-            let first = counts.iter().min_by_key(|(_, (since, _))| *since);
-            let first = first.map(|(visitor, _)| visitor.clone());
-            first.and_then(|first| counts.remove(&first));
-        }
-        let (since, count) = counts.entry(visitor.to_owned()).or_insert((now, 0));
-        if now.saturating_duration_since(*since) >= WINDOW {
-            (*since, *count) = (now, 0);
-        }
-        *count += 1;
-        *count <= MOST
+    /// Whether a visitor at an address may send one more file now; counts it.
+    pub(crate) fn may(&self, visitor: &str, address: Option<IpAddr>, now: Instant) -> bool {
+        self.visitors.lock().take(visitor, MOST, now)
+            && address.map(customer).is_none_or(|address| {
+                let mut addresses = self.addresses.lock();
+                addresses.take(&address.to_string(), MOST_OF_ADDRESS, now)
+            })
     }
 
     /// Forgets whose time is over.
     pub(crate) fn sweep(&self, now: Instant) {
+        self.visitors.lock().sweep(now);
+        self.addresses.lock().sweep(now);
+    }
+}
+
+/// How many files came since when.
+#[derive(Debug, Default)]
+struct Counts(HashMap<String, (Instant, u32)>);
+
+impl Counts {
+    /// Counts one more; false if it is over the limit.
+    fn take(&mut self, whose: &str, most: u32, now: Instant) -> bool {
+        if !self.0.contains_key(whose) && self.0.len() >= COUNTED {
+            // Who makes up many visitors shuts nobody else out.
+            let first = self.0.iter().min_by_key(|(_, (since, _))| *since);
+            let first = first.map(|(whose, _)| whose.clone());
+            first.and_then(|first| self.0.remove(&first));
+        }
+        let (since, count) = self.0.entry(whose.to_owned()).or_insert((now, 0));
+        if now.saturating_duration_since(*since) >= WINDOW {
+            (*since, *count) = (now, 0);
+        }
+        *count = count.saturating_add(1);
+        *count <= most
+    }
+
+    fn sweep(&mut self, now: Instant) {
         let young = |since: &Instant| now.saturating_duration_since(*since) < WINDOW;
-        self.counts.lock().retain(|_, (since, _)| young(since));
+        self.0.retain(|_, (since, _)| young(since));
     }
 }
 
@@ -182,16 +211,23 @@ pub(crate) async fn keep(
 /// Takes a file.
 pub(crate) async fn take(
     State(chat): State<Arc<WebChat>>,
+    client: Option<Extension<ClientAddress>>,
     headers: HeaderMap,
     body: Body,
 ) -> Response {
-    match receive(&chat, &headers, body).await {
+    let address = client.map(|Extension(ClientAddress(address))| address);
+    match receive(&chat, address, &headers, body).await {
         Ok(file) => answer(StatusCode::OK, &told(&file)),
         Err(refused) => refused.into_response(),
     }
 }
 
-async fn receive(chat: &WebChat, headers: &HeaderMap, body: Body) -> Result<KeptFile, Refused> {
+async fn receive(
+    chat: &WebChat,
+    address: Option<IpAddr>,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<KeptFile, Refused> {
     if !may_ask(headers, &chat.settings.origins) {
         return Err(Refused::Origin);
     }
@@ -205,10 +241,11 @@ async fn receive(chat: &WebChat, headers: &HeaderMap, body: Body) -> Result<Kept
         return Err(Refused::Session);
     }
     let keeper = chat.keeper().ok_or(Refused::Away)?;
-    let place = chat.uploads.places.try_acquire();
-    let (Ok(_place), true) = (place, chat.uploads.may(&visitor.id, Instant::now())) else {
+    let uploads = &chat.uploads;
+    let _place = uploads.places.enter(address).ok_or(Refused::TooMany)?;
+    if !uploads.may(&visitor.id, address, Instant::now()) {
         return Err(Refused::TooMany);
-    };
+    }
     let size = text(header::CONTENT_LENGTH.as_str()).and_then(|size| size.parse().ok());
     let pieces = body
         .into_data_stream()
@@ -304,23 +341,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_visitor_sends_so_many_files_in_a_while() {
+    fn a_visitor_and_an_address_send_so_many_files_in_a_while() {
         let uploads = Uploads::default();
-        let start = Instant::now();
+        let (start, here) = (Instant::now(), Some(IpAddr::from([192, 0, 2, 1])));
         for _ in 0..MOST {
-            assert!(uploads.may("a", start));
+            assert!(uploads.may("a", here, start));
         }
-        assert!(!uploads.may("a", start));
-        assert!(uploads.may("b", start));
+        assert!(!uploads.may("a", here, start));
+        assert!(uploads.may("b", here, start));
         let later = start + WINDOW;
-        assert!(uploads.may("a", later));
+        assert!(uploads.may("a", here, later));
         uploads.sweep(later);
-        assert_eq!(uploads.counts.lock().len(), 1, "only who was there lately");
-        for number in 0..VISITORS {
-            assert!(uploads.may(&format!("made up {number}"), later));
+        let counted = uploads.visitors.lock().0.len();
+        assert_eq!(counted, 1, "only who was there lately");
+        // Many visitors of one make no more than so many.
+        let sent = (0..MOST_OF_ADDRESS).filter(|number| {
+            let visitor = format!("made up {number}");
+            uploads.may(&visitor, here, later)
+        });
+        assert_eq!(sent.count() as u32, MOST_OF_ADDRESS - 1);
+        let elsewhere = Some(IpAddr::from([192, 0, 2, 2]));
+        assert!(uploads.may("somebody else", elsewhere, later));
+        assert!(!uploads.may("and here", here, later));
+    }
+
+    #[test]
+    fn so_many_are_counted_and_nobody_is_shut_out() {
+        let (mut counts, now) = (Counts::default(), Instant::now());
+        for number in 0..=COUNTED {
+            assert!(counts.take(&number.to_string(), 1, now));
         }
-        assert!(uploads.may("somebody else", later));
-        assert_eq!(uploads.counts.lock().len(), VISITORS);
+        assert_eq!(counts.0.len(), COUNTED);
     }
 
     #[test]

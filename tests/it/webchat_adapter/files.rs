@@ -182,6 +182,12 @@ fn binary(head: &Value, blobs: &[&[u8]]) -> Vec<u8> {
     [&length.to_be_bytes()[..], head.as_bytes(), &blobs.concat()].concat()
 }
 
+/// Files in the media folder.
+fn kept(gateway: &Gateway) -> usize {
+    let folder = std::fs::read_dir(gateway.folder().join("media")).expect("the folder of media");
+    folder.count()
+}
+
 #[tokio::test]
 async fn files_come_along_with_a_message_in_one_frame() {
     let (model, gateway) = gateway(true).await;
@@ -196,6 +202,7 @@ async fn files_come_along_with_a_message_in_one_frame() {
     let head = chat("m1", content, json!([PNG.len()]));
     client.send_binary(binary(&head, &[PNG])).await;
     let said = answered(&mut client).await;
+    client.skip_to("end").await;
     assert!(said.contains("look"), "{said}");
     let asked = model.requests().pop().unwrap().body.to_string();
     assert!(
@@ -226,8 +233,8 @@ async fn files_come_along_with_a_message_in_one_frame() {
         ),
         (json!(["__BINARY__"]), &[b'x'; 2_001][..], "file_too_large"),
     ] {
-        let head = chat("m2", content, json!([blob.len()]));
-        client.send_binary(binary(&head, &[blob])).await;
+        let bad = chat("m2", content, json!([blob.len()]));
+        client.send_binary(binary(&bad, &[blob])).await;
         let error = client.skip_to("error").await;
         assert_eq!(
             (&error["code"], &error["messageId"]),
@@ -235,6 +242,18 @@ async fn files_come_along_with_a_message_in_one_frame() {
             "{error}"
         );
     }
+    // Sent again, it is known, and its files are neither kept nor counted once more.
+    let before = kept(&gateway);
+    for _ in 0..30 {
+        client.send_binary(binary(&head, &[PNG])).await;
+        let ack = client.next_of("ack").await;
+        assert_eq!(
+            (&ack["messageId"], &ack["duplicate"]),
+            (&json!("m1"), &json!(true))
+        );
+        assert_eq!(client.next_of("end").await["messageId"], "m1");
+    }
+    assert_eq!(kept(&gateway), before);
     // Nothing of it was taken: the id is as good as new.
     client.send(chat("m2", json!("and words"), json!([]))).await;
     assert_eq!(answered(&mut client).await, "re: and words");

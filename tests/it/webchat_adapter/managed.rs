@@ -366,6 +366,10 @@ async fn sockets_and_messages_of_an_address_are_limited_also_behind_a_trusted_pr
         "too_fast",
         "another visitor, the same address"
     );
+    // What was accepted is not refused when it comes once more.
+    first.say("m1", "hello").await;
+    assert_eq!(first.skip_to("ack").await["duplicate"], true);
+    assert_eq!(first.next_of("end").await["messageId"], "m1");
     other.say("m3", "hello").await;
     other.skip_to("end").await;
 }

@@ -66,6 +66,11 @@ impl Session {
             return;
         };
         let key = self.key(visitor, &session);
+        let along = matches!(&files, Brought::Along(files) if !files.is_empty());
+        // Its files would be kept and counted once more.
+        if along && self.is_again(visitor, (&room, &session), &message).await {
+            return;
+        }
         let files = match files {
             Brought::Before(names) => self.named(&key, &names).await,
             Brought::Along(files) => self.keep(visitor, &key, files).await,
@@ -116,6 +121,10 @@ impl Session {
         let Err(over) = self.chat.count(&visitor.id, self.address) else {
             return Some(room);
         };
+        // What was accepted is never refused afterwards.
+        if self.is_again(visitor, (&room, session), message).await {
+            return None;
+        }
         let code = match over {
             Over::Minute => Code::TooFast,
             Over::Day => Code::TooManyToday,
@@ -184,7 +193,8 @@ impl Session {
         }
         let keeper = self.chat.keeper().ok_or(Code::StoreUnavailable)?;
         for file in files {
-            if !self.chat.uploads.may(&visitor.id, Instant::now()) {
+            let (uploads, now) = (&self.chat.uploads, Instant::now());
+            if !uploads.may(&visitor.id, self.address, now) {
                 return Err(Code::TooManyFiles);
             }
             let described = Described {
@@ -242,25 +252,26 @@ impl Session {
         };
         match outcome {
             Outcome::Accepted(id) => {
-                self.acknowledge(submission, message, Some(id));
+                self.acknowledge(&submission.session, message, Some(id));
                 submission.room.lock().arrived(message, Some(id));
             }
             Outcome::Duplicate => {
-                self.acknowledge(submission, message, None);
-                self.came_before(submission, message).await;
+                let Submission { room, session, .. } = submission;
+                self.acknowledge(session, message, None);
+                self.came_before((room, session), message).await;
             }
             Outcome::Ignored => self.give_up(submission, Code::Ignored),
             Outcome::Refused => self.give_up(submission, Code::Refused),
         }
     }
 
-    fn acknowledge(&self, submission: &Submission, message: &str, id: Option<i64>) {
+    pub(super) fn acknowledge(&self, session: &str, message: &str, id: Option<i64>) {
         let mut body = object(json!({ "messageId": message }));
         match id {
             Some(id) => body.insert("id".into(), id.into()),
             None => body.insert("duplicate".into(), true.into()),
         };
-        self.say(direct("ack", Some(&submission.session), body));
+        self.say(direct("ack", Some(session), body));
     }
 
     fn give_up(&self, submission: &Submission, code: Code) {
