@@ -41,6 +41,34 @@ async fn an_answer_is_a_reply_in_the_thread_of_the_question() {
 }
 
 #[tokio::test]
+async fn a_post_of_a_forum_is_a_conversation_of_its_own() {
+    const FORUM: u64 = 600;
+    let rig = Rig::start().await;
+    let (first, second) = (
+        rig.fake.open_post(FORUM, 7, "how do I begin?"),
+        rig.fake.open_post(FORUM, 8, "and where does it end?"),
+    );
+    for (post, words) in [
+        (first, "how do I begin?"),
+        (second, "and where does it end?"),
+    ] {
+        let message = rig.heard().await;
+        assert_eq!(message.conversation, place(FORUM, Some(post)));
+        assert_eq!(message.own_text(), words);
+        let outgoing = Outgoing {
+            reply: reply_to(&message),
+            ..rig.outgoing(&message.conversation, 1, "an answer")
+        };
+        rig.bot.send(outgoing).await.expect("sent");
+        let sent = rig.fake.next_message(LIMIT).await.expect("seen");
+        assert_eq!((sent.channel, sent.reply_to), (post, Some(post)));
+    }
+    // What is told of the post is enough: nothing was asked.
+    assert_eq!(rig.fake.calls("channel").len(), 0);
+    rig.ended().await;
+}
+
+#[tokio::test]
 async fn a_reply_that_is_not_allowed_goes_out_without_one() {
     let rig = Rig::start().await;
     rig.fake.say(CHANNEL, 7, "hi", &Value::Null);

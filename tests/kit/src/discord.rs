@@ -126,7 +126,7 @@ impl FakeDiscord {
         let channel =
             json!({ "id": CHANNEL.to_string(), "type": 0, "guild_id": SERVER.to_string() });
         state.channels.insert(CHANNEL, channel);
-        state.thread(THREAD);
+        state.thread(THREAD, CHANNEL);
         state.files = files::Files::at(format!("http://{address}"));
         state.divide(1);
         let shared = Arc::new(Shared {
@@ -233,7 +233,25 @@ impl FakeDiscord {
 
     /// Another thread is open from now on, of which nobody was told.
     pub fn open_thread(&self, thread: u64) {
-        self.change(|state| state.thread(thread));
+        self.change(|state| state.thread(thread, CHANNEL));
+    }
+
+    /// Somebody opens a post in a forum; gives the id of its first message, which is that of the post.
+    pub fn open_post(&self, forum: u64, user: u64, text: &str) -> u64 {
+        self.change(|state| {
+            let described = json!({
+                "id": forum.to_string(), "type": rest::FORUM, "guild_id": SERVER.to_string(),
+            });
+            state.channels.insert(forum, described);
+            let post = state.next_id();
+            state.thread(post, forum);
+            let described = state.channels[&post].clone();
+            state.push("THREAD_CREATE", described, None);
+            let id = json!({ "id": post.to_string() });
+            let message = state.message(post, user, text, &id);
+            state.push("MESSAGE_CREATE", message, Some(user));
+            post
+        })
     }
 
     /// Ends the connection with a close code.
@@ -407,9 +425,9 @@ impl State {
         self.lines[line].push(kind, data, user);
     }
 
-    fn thread(&mut self, thread: u64) {
+    fn thread(&mut self, thread: u64, of: u64) {
         let described = json!({
-            "id": thread.to_string(), "type": 11, "guild_id": SERVER.to_string(), "parent_id": CHANNEL.to_string(),
+            "id": thread.to_string(), "type": 11, "guild_id": SERVER.to_string(), "parent_id": of.to_string(),
         });
         self.channels.insert(thread, described);
     }

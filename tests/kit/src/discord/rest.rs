@@ -28,6 +28,9 @@ const MAX_FILE: usize = 10 * 1024 * 1024;
 const MAX_LENGTH: usize = 2_000;
 /// The longest key of a message, in characters.
 const MAX_NONCE: usize = 25;
+/// A channel that has posts and no messages of its own.
+pub(super) const FORUM: u64 = 15;
+
 /// A fault of one call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fault {
@@ -291,7 +294,10 @@ impl State {
     }
 
     fn send(&mut self, channel: u64, said: &Value, files: &[Upload]) -> Result<Value, Refusal> {
-        self.channel(channel)?;
+        if self.channel(channel)?["type"] == FORUM {
+            let text = "Cannot send messages in a non-text channel";
+            return Err(refusal(400, 50_008, text));
+        }
         if files.iter().any(|file| file.content.len() > MAX_FILE) {
             return Err(refusal(413, 40_005, "Request entity too large"));
         }
