@@ -48,16 +48,16 @@ async fn a_post_of_a_forum_is_a_conversation_of_its_own() {
         rig.fake.open_post(FORUM, 7, "how do I begin?"),
         rig.fake.open_post(FORUM, 8, "and where does it end?"),
     );
-    for (post, words) in [
-        (first, "how do I begin?"),
-        (second, "and where does it end?"),
+    for (number, post, words) in [
+        (1, first, "how do I begin?"),
+        (2, second, "and where does it end?"),
     ] {
         let message = rig.heard().await;
         assert_eq!(message.conversation, place(FORUM, Some(post)));
         assert_eq!(message.own_text(), words);
         let outgoing = Outgoing {
             reply: reply_to(&message),
-            ..rig.outgoing(&message.conversation, 1, "an answer")
+            ..rig.outgoing(&message.conversation, number, "an answer")
         };
         rig.bot.send(outgoing).await.expect("sent");
         let sent = rig.fake.next_message(LIMIT).await.expect("seen");

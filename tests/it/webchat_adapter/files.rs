@@ -184,7 +184,8 @@ fn binary(head: &Value, blobs: &[&[u8]]) -> Vec<u8> {
 
 /// Files in the media folder.
 fn kept(gateway: &Gateway) -> usize {
-    let folder = std::fs::read_dir(gateway.folder().join("media")).expect("the folder of media");
+    let folder =
+        std::fs::read_dir(gateway.database().with_file_name("media")).expect("the folder of media");
     folder.count()
 }
 

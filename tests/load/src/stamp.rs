@@ -7,6 +7,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The digits of a stamp: microseconds since 1970.
 const DIGITS: usize = 16;
+/// The digits that must be there: milliseconds. A gateway may hold the end of a text back, and so cut a stamp.
+const LEAST_DIGITS: usize = 13;
 /// What stands before them.
 const MARK: &str = "at-";
 
@@ -17,12 +19,19 @@ pub fn word() -> String {
     format!(" {MARK}{now:0DIGITS$}-words")
 }
 
-/// When the newest word of a text was written, in time since 1970.
+/// When the newest word of a text was written, in time since 1970. Of a word whose stamp is cut it is too early by less
+/// than a millisecond; one that is cut even shorter does not count.
 #[must_use]
 pub fn newest(text: &str) -> Option<Duration> {
-    let (_, rest) = text.rsplit_once(MARK)?;
-    let micros = rest.get(..DIGITS)?.parse().ok()?;
-    Some(Duration::from_micros(micros))
+    text.rsplit(MARK).find_map(|rest| {
+        let digits = rest.bytes().take(DIGITS).take_while(u8::is_ascii_digit);
+        let digits = rest.get(..digits.count())?;
+        if digits.len() < LEAST_DIGITS {
+            return None;
+        }
+        let micros: u64 = format!("{digits:0<DIGITS$}").parse().ok()?;
+        Some(Duration::from_micros(micros))
+    })
 }
 
 /// The time since 1970.
@@ -44,6 +53,11 @@ mod tests {
         let found = newest(&text).unwrap();
         assert!(found + Duration::from_millis(1) > before && found <= since_1970());
         assert!(word().chars().count() > 21);
+        let at = Duration::from_micros;
+        let cut = "<p>at-1796182661842270-words at-179618266194280</p>";
+        assert_eq!(newest(cut), Some(at(1_796_182_661_942_800)));
+        let shorter = "<p>at-1796182661842270-words at-179618</p>";
+        assert_eq!(newest(shorter), Some(at(1_796_182_661_842_270)));
         assert_eq!(newest("no word"), None);
         assert_eq!(newest("at-12"), None);
     }
