@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use weirgate_testkit::{
     model::{Ending, FakeModel, Script},
-    qq::{APP_ID, FakeQq, Policy, SECRET, Where, member, openid, target},
+    qq::{APP_ID, FakeQq, Fault, Policy, SECRET, Where, member, openid, target},
 };
 
 use crate::gateway::{Gateway, LIMIT, until};
@@ -56,6 +56,25 @@ async fn an_official_bot_beside_a_personal_account_answers_everywhere() {
     assert!(ready.contains("\"qq/bot\":\"up\""), "{ready}");
     assert!(!gateway.log().contains(SECRET) && !gateway.log().contains("token-1"));
     assert_eq!(fake.violations(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn an_answer_that_does_not_pass_the_review_is_named_in_the_log() {
+    let fake = FakeQq::start().await;
+    let official = json!({ "events": ["channels", "reviews"] });
+    let (_model, gateway) = gateway(&fake, official, json!({})).await;
+    assert!(until(|| fake.sessions().0 > 0).await, "{}", gateway.log());
+    fake.fail("send", Fault::code(202, 304_023));
+    fake.say(Where::Channel, 7, "/ping", &Value::Null);
+    let rejected = json!({ "audit_id": "rev-1", "channel_id": "66", "guild_id": "67" });
+    assert!(until(|| fake.calls("send").len() == 1).await);
+    fake.event("MESSAGE_AUDIT_REJECT", rejected);
+    gateway.logged("did not pass the platform's review").await;
+    assert!(gateway.log().contains("rev-1"), "{}", gateway.log());
+    // What was handed in is not sent once more.
+    fake.say(Where::Channel, 7, "/ping", &Value::Null);
+    assert_eq!(answer(&fake).await, "pong");
+    assert_eq!(fake.calls("send").len(), 2);
 }
 
 #[tokio::test]

@@ -49,6 +49,9 @@ use crate::{
 /// At the end: how long what was read may take to be accepted.
 const ACCEPT_LIMIT: Duration = Duration::from_secs(3);
 
+/// The event of an answer that the platform reviewed and does not show (bot-docs, MESSAGE_AUDIT).
+const REJECTED: &str = "MESSAGE_AUDIT_REJECT";
+
 /// One bot.
 #[derive(Debug)]
 pub struct Official {
@@ -156,6 +159,10 @@ impl Shared {
             replies: self.settings.replies,
             streams: self.settings.streaming,
         };
+        if kind == REJECTED {
+            let (review, channel) = (data["audit_id"].as_str(), data["channel_id"].as_str());
+            tracing::warn!(account = %self.account, review, channel, "an answer did not pass the platform's review: nobody sees it");
+        }
         let mut event = receiver.read(kind, id, data, now);
         self.admins.heard(&event);
         self.standings.settle(&mut event, Instant::now());

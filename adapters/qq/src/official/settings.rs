@@ -51,6 +51,8 @@ pub enum Events {
     Direct,
     /// Who comes, goes, or has another role in guilds, and where the bot itself comes and goes.
     Members,
+    /// What became of answers in guild channels that the platform reviewed.
+    Reviews,
 }
 
 impl Events {
@@ -64,6 +66,8 @@ impl Events {
             Self::Direct => 1 << 12,
             // GUILDS and GUILD_MEMBERS
             Self::Members => 1 << 0 | 1 << 1,
+            // MESSAGE_AUDIT
+            Self::Reviews => 1 << 27,
         }
     }
 }
@@ -209,6 +213,7 @@ fn events(fields: &mut Fields<'_>, default: Vec<Events>) -> Vec<Events> {
         ("all_channels", Events::AllChannels),
         ("direct", Events::Direct),
         ("members", Events::Members),
+        ("reviews", Events::Reviews),
     ];
     let written = fields.has("events");
     let mut events: Vec<Events> = Vec::new();
@@ -220,7 +225,7 @@ fn events(fields: &mut Fields<'_>, default: Vec<Events>) -> Vec<Events> {
         }
     }
     if written && events.is_empty() {
-        let hint = "groups, channels, all_channels, direct, members";
+        let hint = "groups, channels, all_channels, direct, members, reviews";
         fields.invalid("events", "the bot would hear nothing", Some(hint));
     }
     if events.is_empty() { default } else { events }

@@ -23,7 +23,7 @@ const IDENTIFY_LIMIT: Duration = Duration::from_secs(10);
 /// The longest frame of a bot, in bytes.
 const MAX_FRAME: usize = 4_096;
 /// Intents that need nobody's leave.
-const OPEN_INTENTS: u64 = 1 << 0 | 1 << 1 | 1 << 12 | 1 << 25 | 1 << 30;
+const OPEN_INTENTS: u64 = 1 << 0 | 1 << 1 | 1 << 12 | 1 << 25 | 1 << 27 | 1 << 30;
 /// The intent to hear every message of channels.
 const ALL_CHANNELS: u64 = 1 << 9;
 /// The intent to hear of presses.
