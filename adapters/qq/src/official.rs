@@ -12,6 +12,7 @@ pub mod escape;
 pub mod intake;
 pub mod media;
 pub mod moderate;
+pub mod parts;
 pub mod places;
 pub mod press;
 pub mod receive;

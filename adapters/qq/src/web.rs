@@ -1,4 +1,4 @@
-//! Files at addresses that messages name.
+//! Files at addresses that messages name, or that the platform names for them.
 //!
 //! Owns which machines are asked: the platform's servers of files have no fixed names, so anything public is, and the
 //! implementation's own server; nothing in a private network, whatever a name resolves to. It follows no redirect and
@@ -29,17 +29,7 @@ pub async fn fetch(
     own: Option<&str>,
     limit: Duration,
 ) -> Result<Download, DownloadError> {
-    let elsewhere = || DownloadError::Refused("it is not at a public address".into());
-    let url: Url = address.parse().map_err(|_| elsewhere())?;
-    if !matches!(url.scheme(), "http" | "https") || !url.username().is_empty() {
-        return Err(elsewhere());
-    }
-    let is_own = own.is_some_and(|own| same_server(&url, own));
-    if !is_own && !may_be_public(&url) {
-        return Err(elsewhere());
-    }
-    let client = client(is_own)
-        .ok_or_else(|| DownloadError::Unavailable("the HTTP client cannot be built".into()))?;
+    let (client, url) = way(address, own)?;
     let unavailable =
         |error: reqwest::Error| DownloadError::Unavailable(error.without_url().to_string());
     let answer = timeout(limit, client.get(url).send()).await;
@@ -55,6 +45,25 @@ pub async fn fetch(
     let size = response.content_length();
     let pieces = response.bytes_stream().map_err(unavailable);
     Ok(Download::of(size, Box::pin(pieces)))
+}
+
+/// The client that reaches an address, if it may be reached: the implementation's own server, or anything public.
+///
+/// # Errors
+/// Why it may not.
+pub fn way(address: &str, own: Option<&str>) -> Result<(&'static Client, Url), DownloadError> {
+    let elsewhere = || DownloadError::Refused("it is not at a public address".into());
+    let url: Url = address.parse().map_err(|_| elsewhere())?;
+    if !matches!(url.scheme(), "http" | "https") || !url.username().is_empty() {
+        return Err(elsewhere());
+    }
+    let is_own = own.is_some_and(|own| same_server(&url, own));
+    if !is_own && !may_be_public(&url) {
+        return Err(elsewhere());
+    }
+    let client = client(is_own)
+        .ok_or_else(|| DownloadError::Unavailable("the HTTP client cannot be built".into()))?;
+    Ok((client, url))
 }
 
 /// Whether an address is on the server that the account is configured to reach, by whatever scheme.

@@ -171,6 +171,12 @@ impl Api {
         answer
     }
 
+    /// Where the HTTP API is.
+    #[must_use]
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
     /// How long a call waits for its answer.
     #[must_use]
     pub fn limit(&self) -> Duration {

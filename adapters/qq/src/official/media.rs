@@ -1,7 +1,7 @@
 //! Files of messages: those that people send, and those that go out.
 //!
 //! Owns which address of an attachment is followed, and the two forms in which a file goes out: in groups and private
-//! chats it is handed over as text inside of a call and then named in a message, in channels a picture is a field of the
+//! chats it is handed over, as text inside of a call or in parts, and then named in a message, in channels a picture is a field of the
 //! message itself. Either way it goes out as it is read; nothing holds it whole.
 
 use std::{io, time::Duration};
@@ -20,15 +20,22 @@ use weirgate_sdk::{
 use super::{
     api::{Api, CallError, Refusal, Streamed},
     bot::Official,
+    parts,
     places::Place,
     send::{Answered, messages, number, sent_as},
 };
 use crate::web;
 
-/// The largest file, in bytes: Tencent's own program hands larger ones over in parts.
-const LARGEST: u64 = 5 * 1024 * 1024;
+/// A mebibyte.
+const MIB: u64 = 1024 * 1024;
+/// The largest file that goes inside of a call, in bytes: Tencent's own program hands larger ones over in parts.
+const INSIDE: u64 = 5 * MIB;
+/// The largest file of any kind, in bytes, and the largest pictures and voices (Tencent's own program).
+const LARGEST: u64 = 100 * MIB;
+const LARGEST_IMAGE: u64 = 30 * MIB;
+const LARGEST_VOICE: u64 = 20 * MIB;
 /// Bytes a second that a connection carries at the least.
-const SLOWEST: u64 = 128 * 1024;
+pub(super) const SLOWEST: u64 = 128 * 1024;
 /// Kinds of files (bot-docs, rich media).
 const IMAGE: u64 = 1;
 const VIDEO: u64 = 2;
@@ -40,12 +47,17 @@ const MEDIA: u64 = 7;
 /// The files that a place takes: channels and their direct messages take pictures alone.
 #[must_use]
 pub fn limits(is_guild: bool) -> MediaLimits {
-    let others = if is_guild { 0 } else { LARGEST };
+    if is_guild {
+        return MediaLimits {
+            image: INSIDE,
+            ..MediaLimits::NONE
+        };
+    }
     MediaLimits {
-        image: LARGEST,
-        file: others,
-        voice: others,
-        video: others,
+        image: LARGEST_IMAGE,
+        file: LARGEST,
+        voice: LARGEST_VOICE,
+        video: LARGEST,
         ..MediaLimits::NONE
     }
 }
@@ -77,18 +89,16 @@ pub async fn send(
     if file.size > LARGEST {
         return Err(refused(413, "the file is too large"));
     }
-    let limit = api.limit() + Duration::from_secs(file.size / SLOWEST);
     if place.is_guild() {
-        return picture(api, place, file, answered, limit).await;
+        return picture(api, place, file, answered).await;
     }
-    let handed = encoded(file).await?;
-    let path = format!("{}/files", place.path());
-    // Nobody has seen it yet, whatever became of it.
-    let handed = api.upload(&path, handed, limit).await;
-    let handed = handed.map_err(|error| match error {
-        CallError::Lost(why) => CallError::Unreachable(why),
-        error => error,
-    })?;
+    let handed = if file.size > INSIDE {
+        parts::hand_over(api, &place.path(), file, kind(file)).await?
+    } else {
+        let path = format!("{}/files", place.path());
+        let handed = api.upload(&path, encoded(file).await?, time(api, file));
+        handed.await.map_err(unseen)?
+    };
     let Some(info) = handed["file_info"].as_str() else {
         return Err(refused(400, "the platform gives the file no name"));
     };
@@ -110,10 +120,12 @@ async fn picture(
     place: Place<'_>,
     file: &OutgoingFile,
     answered: Option<Answered<'_>>,
-    limit: Duration,
 ) -> Result<Sent, CallError> {
     if kind(file) != IMAGE {
         return Err(refused(400, "channels take pictures alone"));
+    }
+    if file.size > INSIDE {
+        return Err(refused(413, "the picture is too large"));
     }
     let mut form = Form::new(rand::random());
     let mut said = Value::Null;
@@ -129,7 +141,7 @@ async fn picture(
         length: whole.length,
         body: Body::wrap_stream(whole.stream(vec![open(file).await?])),
     };
-    let sent = api.upload(&messages(place), said, limit).await?;
+    let sent = api.upload(&messages(place), said, time(api, file)).await?;
     Ok(sent_as(&sent))
 }
 
@@ -165,7 +177,20 @@ async fn encoded(file: &OutgoingFile) -> Result<Streamed, CallError> {
     })
 }
 
-async fn open(file: &OutgoingFile) -> Result<Box<dyn Content>, CallError> {
+/// How long it may take until a file is answered.
+fn time(api: &Api, file: &OutgoingFile) -> Duration {
+    api.limit() + Duration::from_secs(file.size / SLOWEST)
+}
+
+/// Why a file was not handed over. Nobody has seen it yet, whatever became of it.
+pub(super) fn unseen(error: CallError) -> CallError {
+    match error {
+        CallError::Lost(why) => CallError::Unreachable(why),
+        error => error,
+    }
+}
+
+pub(super) async fn open(file: &OutgoingFile) -> Result<Box<dyn Content>, CallError> {
     let content = file.source.open().await;
     content.map_err(|error| refused(400, &error.to_string()))
 }
@@ -199,7 +224,7 @@ fn pieces(
 }
 
 /// A file that is not sent, by whoever's word.
-fn refused(status: u16, text: &str) -> CallError {
+pub(super) fn refused(status: u16, text: &str) -> CallError {
     CallError::Refused(Refusal {
         status,
         code: status.into(),

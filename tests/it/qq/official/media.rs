@@ -168,3 +168,76 @@ async fn a_file_that_the_platform_refuses_is_given_up_for_words() {
     assert!(rig.fake.messages().is_empty());
     rig.ended().await;
 }
+
+/// More than goes inside of a call, in three parts.
+fn film() -> (Vec<u8>, weirgate_sdk::OutgoingFile) {
+    let content: Vec<u8> = (0..5_500_000_u32).map(|at| (at % 251) as u8).collect();
+    let file = upload::shown(
+        weirgate_sdk::MediaKind::Video,
+        "video/mp4",
+        "a.mp4",
+        &content,
+    );
+    (content, file)
+}
+
+#[tokio::test]
+async fn a_large_file_is_handed_over_in_parts() {
+    let rig = Rig::start().await;
+    let (content, file) = film();
+    for (id, place) in [(1, Where::Group), (2, Where::Private)] {
+        let heard = rig.hear(place, "send it").await;
+        let limits = rig.bot.capabilities(&heard.conversation).media;
+        assert_eq!((limits.video, limits.image), (100 << 20, 30 << 20));
+        // What nobody has seen is done again.
+        rig.fake.fail("part", Fault::Refused(503, Value::Null));
+        rig.fake.fail("part", Fault::Broken);
+        rig.fake.fail("upload_part_finish", Fault::Lost);
+        let sent = rig
+            .bot
+            .send(with_file(&rig, &heard, id, file.clone()))
+            .await;
+        assert!(sent.expect("sent").message.is_some());
+        let shown = rig.fake.next_message(LIMIT).await.expect("seen");
+        let handed = rig.fake.file_of(&shown.said).expect("a file");
+        assert_eq!((handed.kind, &*handed.name), (2, "a.mp4"));
+        assert!(handed.content == content, "the file is another one");
+    }
+    assert_eq!(rig.fake.calls("part").len(), 2 * (3 + 2));
+    rig.ended().await;
+}
+
+#[tokio::test]
+async fn a_large_file_that_is_refused_is_given_up_and_one_that_is_lost_begins_anew() {
+    let rig = Rig::start().await;
+    let heard = rig.hear(Where::Group, "send it").await;
+    let (_, file) = film();
+    let send = async |id| {
+        rig.bot
+            .send(with_file(&rig, &heard, id, file.clone()))
+            .await
+    };
+    let odd = json!({ "upload_id": "0", "block_size": "1", "parts": [] });
+    for (call, fault) in [
+        ("upload_prepare", Fault::code(400, 40_093_002)),
+        ("upload_prepare", Fault::Refused(200, odd)),
+        ("part", Fault::Refused(403, Value::Null)),
+        ("files", Fault::code(400, 304_082)),
+    ] {
+        rig.fake.fail(call, fault);
+        let refused = send(1).await;
+        assert!(
+            matches!(refused, Err(SendError::Rejected(_))),
+            "{call}: {refused:?}"
+        );
+    }
+    for call in ["upload_prepare", "files"] {
+        rig.fake.fail(call, Fault::Lost);
+        let lost = send(2).await;
+        assert!(matches!(lost, Err(SendError::Unavailable(_))), "{lost:?}");
+    }
+    assert!(rig.fake.messages().is_empty());
+    send(2).await.expect("sent");
+    assert_eq!(rig.fake.messages().len(), 1);
+    rig.ended().await;
+}

@@ -85,6 +85,9 @@ async fn answer(Extract(shared): Extract<Arc<Shared>>, request: Request<Body>) -
     }
     let said = said(&parts.headers, &body);
     let name = name(&parts.method, &path);
+    if name == "part" {
+        return shared.part(&path, &parts.headers, body);
+    }
     let fault = {
         let mut state = shared.state.lock();
         state.check_body(&parts.headers, !body.is_empty(), name);
@@ -127,6 +130,26 @@ async fn answer(Extract(shared): Extract<Arc<Shared>>, request: Request<Body>) -
     }
 }
 
+impl Shared {
+    /// A part of a file, as a store of files takes it: the address alone proves who sends it.
+    fn part(&self, path: &str, headers: &HeaderMap, content: Bytes) -> Response<Body> {
+        let mut state = self.state.lock();
+        if headers.contains_key(AUTHORIZATION) {
+            state
+                .violations
+                .push("a token goes to the store of files".into());
+        }
+        state.calls.push(("part".to_owned(), Value::Null));
+        let fault = state.faults.get_mut("part").and_then(VecDeque::pop_front);
+        match fault {
+            Some(Fault::Refused(status, body)) => refused(status, &body),
+            Some(_) => broken(),
+            None if state.take_part(path, content) => refused(200, &Value::Null),
+            None => refused(404, &Value::Null),
+        }
+    }
+}
+
 /// An answer that breaks off before its first byte.
 fn broken() -> Response<Body> {
     let broken = stream::once(async { Err::<Bytes, _>(std::io::Error::other("broken")) });
@@ -145,6 +168,9 @@ fn name(method: &Method, path: &str) -> &'static str {
         ) => "send",
         ("PUT", ["interactions", _]) => "interaction",
         ("POST", ["v2", "users" | "groups", _, "files"]) => "files",
+        ("POST", ["v2", "users" | "groups", _, "upload_prepare"]) => "upload_prepare",
+        ("POST", ["v2", "users" | "groups", _, "upload_part_finish"]) => "upload_part_finish",
+        ("PUT", ["parts", _, _]) => "part",
         ("POST", ["v2", "users", _, "stream_messages"]) => "stream",
         ("DELETE", ["v2", "users" | "groups", _, "messages", _])
         | ("DELETE", ["channels" | "dms", _, "messages", _]) => "recall",
@@ -219,6 +245,13 @@ impl State {
             })),
             "send" => self.send(path.trim_end_matches("/messages"), said),
             "files" => self.take_file(path.trim_end_matches("/files"), said),
+            "upload_prepare" => {
+                let to = path.trim_end_matches("/upload_prepare");
+                self.plan_file(&shared.address.to_string(), to, said)
+            }
+            "upload_part_finish" => {
+                self.finish_part(path.trim_end_matches("/upload_part_finish"), said)
+            }
             "stream" => self.grow(path.trim_end_matches("/stream_messages"), said),
             "interaction" if *said == json!({ "code": 0 }) => Ok(json!({})),
             "recall" => self.recall(path),
