@@ -111,7 +111,7 @@ async fn week(library: &str, length: Duration) {
     let visiting = tokio::spawn(visit(gateway.http(), Arc::clone(&count)));
     let (begun, mut figures) = (
         Instant::now(),
-        Figures::new(gateway.process(), gateway.folder()),
+        Figures::new(gateway.process(), gateway.folder(), &gateway.database()),
     );
     while begun.elapsed() < length {
         tokio::time::sleep((length / 60).min(length.saturating_sub(begun.elapsed()))).await;
