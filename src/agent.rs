@@ -28,6 +28,7 @@ mod request;
 mod resumed;
 pub mod rules;
 pub mod running;
+pub mod skill;
 pub mod suspects;
 pub mod terms;
 pub mod tool;

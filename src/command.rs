@@ -37,6 +37,7 @@ pub mod remind;
 pub mod reset;
 pub mod role;
 pub mod search;
+pub mod skill;
 pub mod status;
 pub mod stop;
 pub mod target;
@@ -204,7 +205,7 @@ pub trait Command: Send + Sync {
 }
 
 /// All commands, in the order of /help.
-static COMMANDS: [&dyn Command; 41] = [
+static COMMANDS: [&dyn Command; 42] = [
     &help::Help,
     &ping::Ping,
     &status::Status,
@@ -220,6 +221,7 @@ static COMMANDS: [&dyn Command; 41] = [
     &lang::Lang,
     &model::ModelCommand,
     &persona::Persona,
+    &skill::SkillCommand,
     &memory::Memory,
     &forget::Forget,
     &config::ConfigCommand,

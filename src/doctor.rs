@@ -6,6 +6,7 @@
 mod ask;
 mod clock;
 mod folder;
+mod skills;
 
 use std::{path::Path, time::Duration};
 
@@ -70,6 +71,9 @@ impl Doctor<'_> {
             tell(line);
         }
         for line in self.servers().await {
+            tell(line);
+        }
+        for line in skills::skills(self.config) {
             tell(line);
         }
     }

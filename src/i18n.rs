@@ -18,6 +18,7 @@ pub mod rights;
 pub mod servers;
 pub mod settings;
 pub mod setup;
+pub mod skills;
 pub mod weather;
 mod zh;
 
@@ -160,6 +161,8 @@ pub enum About {
     Search,
     /// /persona
     Persona,
+    /// /skill
+    Skill,
     /// /model
     Model,
     /// /memory

@@ -24,17 +24,20 @@ pub enum Layer {
     Agent,
     /// How it deals with what is remembered.
     Memory,
+    /// How it deals with skills, and which there are.
+    Skills,
     /// How it deals with tools.
     Tools,
 }
 
 impl Layer {
     /// All layers in order.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Soul,
         Self::Identity,
         Self::Agent,
         Self::Memory,
+        Self::Skills,
         Self::Tools,
     ];
 
@@ -46,6 +49,7 @@ impl Layer {
             Self::Identity => "IDENTITY.md",
             Self::Agent => "AGENT.md",
             Self::Memory => "MEMORY.md",
+            Self::Skills => "SKILLS.md",
             Self::Tools => "TOOLS.md",
         }
     }
@@ -56,6 +60,7 @@ impl Layer {
             Self::Identity => include_str!("prompt/IDENTITY.md"),
             Self::Agent => include_str!("prompt/AGENT.md"),
             Self::Memory => include_str!("prompt/MEMORY.md"),
+            Self::Skills => include_str!("prompt/SKILLS.md"),
             Self::Tools => include_str!("prompt/TOOLS.md"),
         }
     }
@@ -95,6 +100,8 @@ pub struct Wanted<'a> {
     pub site: &'a str,
     /// Standing rules of the conversation, one after the other; may be empty.
     pub rules: &'a str,
+    /// The skills that may be used, a line each; empty if there are none.
+    pub skills: &'a str,
     /// Things are remembered.
     pub memory: bool,
     /// There are tools on offer.
@@ -139,13 +146,17 @@ fn assemble(found: &Arc<Found>, wanted: Wanted<'_>) -> String {
             .into_iter()
             .filter(|layer| match layer {
                 Layer::Memory => wanted.memory,
+                Layer::Skills => !wanted.skills.is_empty(),
                 Layer::Tools => wanted.tools,
                 Layer::Soul | Layer::Identity | Layer::Agent => true,
             })
-            .map(|layer| {
+            .flat_map(|layer| {
                 let own = persona.and_then(|persona| persona.get(layer));
-                own.or_else(|| found.own.get(layer))
-                    .unwrap_or_else(|| layer.built_in())
+                let own = own.or_else(|| found.own.get(layer));
+                let text = own.unwrap_or_else(|| layer.built_in());
+                // Who leaves the layer out leaves out what it lists.
+                let list = layer == Layer::Skills && !text.trim().is_empty();
+                [text, if list { wanted.skills } else { "" }]
             })
             .collect(),
     };

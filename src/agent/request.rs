@@ -14,6 +14,7 @@ use super::{
     memory::recall::Recalled,
     model::{ChatRequest, Message, Offered, Picture, Role},
     prompt,
+    skill::{self, listing},
     tool::{
         Spec,
         registry::{Offers, Wanted},
@@ -35,6 +36,9 @@ pub(super) const HISTORY_ROWS: usize = 200;
 
 /// The part of the context that the declarations of tools may take: one in so many.
 const TOOLS_SHARE: usize = 3;
+/// The part that the list of skills may take with the words before it, which take about so many tokens.
+const SKILLS_SHARE: usize = 16;
+const SKILLS_WORDS: usize = 60;
 
 /// What stays the same in all requests of a turn.
 #[derive(Default)]
@@ -74,7 +78,13 @@ impl Agent {
         let budget = input.rules.settings.context.budget();
         let offers = (&Usage::default(), budget / TOOLS_SHARE);
         let offers = self.offers(input, turn, &heard.words, offers);
-        let system = self.system(input, turn, &recalled.rules, !offers.tools.is_empty());
+        let skills = self.skills(
+            input,
+            turn,
+            &offers,
+            (budget / SKILLS_SHARE).saturating_sub(SKILLS_WORDS),
+        );
+        let system = self.system(input, turn, (&recalled.rules, &skills), &offers);
         let fixed = estimate_tokens(&newest) + estimate_tokens(&system) + offers.tokens;
         let room = budget.saturating_sub(fixed);
         if history.iter().map(row_cost).sum::<usize>() > room {
@@ -96,7 +106,13 @@ impl Agent {
     }
 
     /// The system prompt: the same for the whole turn.
-    fn system(&self, input: &Input, turn: &Turn, rules: &str, tools: bool) -> String {
+    fn system(
+        &self,
+        input: &Input,
+        turn: &Turn,
+        (rules, skills): (&str, &str),
+        offers: &Offers,
+    ) -> String {
         let terms = input.rules.terms(&turn.conversation);
         let settings = &input.rules.settings.context;
         input.rules.prompts.system(prompt::Wanted {
@@ -104,9 +120,24 @@ impl Agent {
             persona: turn.rules.settings.get(persona::KEY).map(String::as_str),
             site: &terms.persona,
             rules: &standing(rules),
+            skills,
             memory: self.desk.memories.is_some(),
-            tools,
+            tools: !offers.tools.is_empty(),
         })
+    }
+
+    /// What the prompt says of the skills: of those that the one who asks may use, if the model can read them.
+    fn skills(&self, input: &Input, turn: &Turn, offers: &Offers, tokens: usize) -> String {
+        if !offers
+            .tools
+            .iter()
+            .any(|tool| tool.name == skill::tool::NAME)
+        {
+            return String::new();
+        }
+        let here = Scope::Conversation(input.conversation);
+        let sorted = input.rules.tools.skills();
+        listing(sorted.of(&turn.actor, here, self.clock.now()), tokens)
     }
 
     /// What is remembered of use for a turn. Without it the turn goes on.
@@ -183,9 +214,14 @@ impl Agent {
     ) -> Offers {
         let here = Scope::Conversation(input.conversation);
         let (now, group) = (self.clock.now(), turn.body().group);
+        let has_skills = || {
+            let sorted = input.rules.tools.skills();
+            sorted.of(&turn.actor, here, now).next().is_some()
+        };
         let may = |spec: &Spec| {
             let scope = if spec.global { Scope::Global } else { here };
             decide(&turn.actor, spec.needs(group), scope, now).is_ok()
+                && (spec.name != skill::tool::NAME || has_skills())
         };
         let wanted = Wanted {
             said,

@@ -12,8 +12,10 @@ pub mod fetch;
 pub mod files;
 pub mod in_use;
 pub mod memory;
+pub mod office;
 pub mod order;
 pub(in crate::agent) mod park;
+pub(in crate::agent) mod piece;
 pub mod program;
 mod ready;
 pub mod registry;
@@ -28,7 +30,7 @@ use serde_json::{Map, Value};
 use weirgate_sdk::{ConversationKey, Timestamp};
 
 use crate::{
-    agent::{memory::Site, rules::Rules},
+    agent::{memory::Site, rules::Rules, skill::Rights},
     clock::Zone,
     pending::Elicited,
     permission::{Capability, Proof},
@@ -88,6 +90,15 @@ impl Spec {
             _ => Capability::EXECUTE,
         }
     }
+}
+
+/// What a call needs beside what its tool declares.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Also {
+    /// The rights of the one who asks.
+    pub rights: Rights,
+    /// Tools that will be wanted after it.
+    pub next: Vec<String>,
 }
 
 /// One call of a tool.
@@ -185,6 +196,11 @@ pub trait Tool: Send + Sync {
 
     /// What a call is about, such as a file: calls about the same thing run in order.
     fn resource(&self, _arguments: &Map<String, Value>) -> Option<String> {
+        None
+    }
+
+    /// What a call with these arguments needs beside what every call needs.
+    fn needs_also(&self, _arguments: &Map<String, Value>) -> Option<Also> {
         None
     }
 

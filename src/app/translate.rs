@@ -198,6 +198,7 @@ pub fn ground(config: &Config) -> Ground {
         workspaces: folder(config, config.tools.files.workspaces.as_ref(), "workspaces"),
         programs: folder(config, config.tools.folder.as_ref(), "tools"),
         servers: folder(config, None, "mcp"),
+        skills: folder(config, config.tools.skills.registry_path.as_ref(), "skills"),
         blocked: patterns.clone(),
     }
 }

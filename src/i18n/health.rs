@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use weirgate_sdk::Finding;
 
-use super::Language;
+use super::{Language, skills::SkillText};
 
 /// How grave a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,6 +46,8 @@ pub enum Subject {
     Model(String),
     /// A server of tools, by its name.
     Server(String),
+    /// The skills, or one of them by its name.
+    Skill(Option<String>),
 }
 
 /// What was found.
@@ -57,6 +59,8 @@ pub enum Health {
     Keep(Keep),
     /// Addresses, accounts, models.
     Reach(Reach),
+    /// Skills.
+    Skill(SkillText),
 }
 
 /// Files, folders, the process.
@@ -270,6 +274,12 @@ pub enum Reach {
     },
 }
 
+impl From<SkillText> for Health {
+    fn from(found: SkillText) -> Self {
+        Self::Skill(found)
+    }
+}
+
 impl From<Reach> for Health {
     fn from(found: Reach) -> Self {
         Self::Reach(found)
@@ -284,6 +294,8 @@ impl Health {
             Self::Here(here) => here.level(),
             Self::Keep(keep) => keep.level(),
             Self::Reach(reach) => reach.level(),
+            Self::Skill(SkillText::Why(_)) => Level::Warn,
+            Self::Skill(_) => Level::Ok,
         }
     }
 

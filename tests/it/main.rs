@@ -35,6 +35,7 @@ mod security;
 mod sending;
 mod several;
 mod simulation;
+mod skills;
 mod soak;
 mod startup;
 mod store;

@@ -5,7 +5,7 @@ mod choice;
 mod compact;
 mod context;
 mod failures;
-mod page;
+pub mod page;
 mod prompt;
 mod streams;
 mod tools;

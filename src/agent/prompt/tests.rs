@@ -21,6 +21,7 @@ const ALL: Wanted<'_> = Wanted {
     persona: None,
     site: "",
     rules: "",
+    skills: "- maps: reads maps",
     memory: true,
     tools: true,
 };
@@ -94,6 +95,21 @@ fn layers_for_what_is_not_there_are_left_out() {
     let bare = prompts(&[]).system(Wanted::default());
     assert!(!bare.contains(Layer::Memory.built_in().trim()));
     assert!(!bare.contains(Layer::Tools.built_in().trim()));
+    assert!(!bare.contains(Layer::Skills.built_in().trim()));
+}
+
+#[test]
+fn the_list_of_skills_stands_behind_its_layer_and_goes_with_it() {
+    let all = prompts(&[]).system(ALL);
+    let listed = format!(
+        "{}\n\n- maps: reads maps\n\n",
+        Layer::Skills.built_in().trim()
+    );
+    assert!(all.contains(&listed), "{all}");
+    let own = prompts(&[("SKILLS.md", "Know-how:")]).system(ALL);
+    assert!(own.contains("Know-how:\n\n- maps"), "{own}");
+    let none = prompts(&[("SKILLS.md", " \n")]).system(ALL);
+    assert!(!none.contains("maps"), "{none}");
 }
 
 #[test]

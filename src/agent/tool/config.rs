@@ -7,7 +7,7 @@ use std::{path::PathBuf, time::Duration};
 use weirgate_sdk::settings::{Fields, nearest};
 
 use super::{fetch, files, registry::built_in_names, search, weather};
-use crate::agent::mcp::config::Mcp;
+use crate::agent::{mcp::config::Mcp, skill};
 
 /// Most names under `tools.approval`.
 const MAX_APPROVALS: usize = 200;
@@ -19,6 +19,8 @@ pub struct Tools {
     pub internal: Internal,
     /// Servers of tools.
     pub mcp: Mcp,
+    /// Skills.
+    pub skills: skill::config::Settings,
     /// Names of tools of which each call needs somebody's yes; a `*` at the end stands for any.
     pub approval: Vec<String>,
     /// Where programs are; `None` for a folder beside the database.
@@ -87,6 +89,7 @@ impl Default for Tools {
                 disabled: Vec::new(),
             },
             mcp: Mcp::default(),
+            skills: skill::config::Settings::default(),
             approval: Vec::new(),
             folder: None,
             fetch: fetch::Settings::default(),
@@ -114,14 +117,14 @@ impl Default for ToolCalling {
 }
 
 impl Tools {
-    /// Reads the section. The keys of parts that are not there yet draw a warning, so that a file written for
-    /// them still loads.
+    /// Reads the section.
     #[must_use]
     pub fn read(mut fields: Fields<'_>) -> Self {
         let default = Self::default();
         let read = Self {
             internal: Internal::read(fields.section("internal"), default.internal),
             mcp: Mcp::read(fields.section("mcp")),
+            skills: skill::config::Settings::read(fields.section("skills")),
             approval: fields.texts("approval", MAX_APPROVALS),
             folder: folder(&mut fields, "folder"),
             fetch: read_fetch(fields.section("fetch"), &default.fetch),
@@ -129,10 +132,6 @@ impl Tools {
             weather: weather::Settings::read(fields.section("weather")),
             files: read_files(fields.section("files"), default.files),
         };
-        fields.absent(
-            "skills",
-            "has no effect yet: there are no skills in this version",
-        );
         fields.finish();
         read
     }
@@ -225,7 +224,7 @@ impl ToolCalling {
 
 #[cfg(test)]
 mod tests {
-    use weirgate_sdk::settings::{Problems, Severity};
+    use weirgate_sdk::settings::Problems;
 
     use super::*;
     use crate::config::parse_for_tests;
@@ -240,13 +239,16 @@ skills: {enabled: true, registry_path: "/x"}
         let problems = Problems::new();
         let node = parse_for_tests(text, &problems);
         let read = Tools::read(Fields::new(&node, "tools", &problems));
-        assert_eq!(read, Tools::default());
-        let told = problems.take();
-        assert!(
-            told.iter()
-                .all(|problem| problem.severity == Severity::Warning)
-        );
-        assert_eq!(told.len(), 1, "what has no effect is said");
+        let skills = skill::config::Settings {
+            registry_path: Some(PathBuf::from("/x")),
+            ..skill::config::Settings::default()
+        };
+        let expected = Tools {
+            skills,
+            ..Tools::default()
+        };
+        assert_eq!(read, expected);
+        assert_eq!(problems.take().len(), 0, "each key has its effect");
         let text = r#"
 strategy: "smart"
 max_calls_per_request: 128

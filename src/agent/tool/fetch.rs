@@ -5,6 +5,8 @@
 
 pub mod address;
 mod html;
+mod readable;
+pub mod save;
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
@@ -81,6 +83,34 @@ impl FetchPage {
         }
     }
 
+    /// Reads a page whole, as far as is read of one.
+    async fn page(&self, start: &str) -> Result<Page, Fault> {
+        let mut response = self.open(start).await?;
+        let status = response.status();
+        if !status.is_success() {
+            return Err(refused(status));
+        }
+        let kind = response.headers().get(CONTENT_TYPE);
+        let kind = kind
+            .and_then(|kind| kind.to_str().ok())
+            .unwrap_or("text/html");
+        let kind = kind.to_ascii_lowercase();
+        if !is_text(&kind) {
+            let kind: String = kind.chars().take(60).collect();
+            return Err(Fault::lasting(format!(
+                "It is no page but a file of the type {kind}."
+            )));
+        }
+        let url = response.url().clone();
+        let (bytes, whole) = read(&mut response, self.max_bytes).await?;
+        Ok(Page {
+            url,
+            html: kind.contains("html"),
+            text: decoded(&bytes, &kind),
+            whole,
+        })
+    }
+
     /// Follows redirects to the page.
     async fn open(&self, start: &str) -> Result<Response, Fault> {
         let client = self.client.as_ref();
@@ -104,6 +134,17 @@ impl FetchPage {
             "The page leads from one address to the next without an end.",
         ))
     }
+}
+
+/// A page as it came.
+struct Page {
+    /// Where it was in the end.
+    url: Url,
+    /// It is HTML.
+    html: bool,
+    text: String,
+    /// It is all of it.
+    whole: bool,
 }
 
 /// What all tools' connections have in common.
@@ -183,28 +224,11 @@ impl Tool for FetchPage {
     }
 
     async fn run(&self, call: Call<'_>) -> Result<Given, Fault> {
-        let mut response = self.open(call.text("url")).await?;
-        let status = response.status();
-        if !status.is_success() {
-            return Err(refused(status));
-        }
-        let kind = response.headers().get(CONTENT_TYPE);
-        let kind = kind
-            .and_then(|kind| kind.to_str().ok())
-            .unwrap_or("text/html");
-        let kind = kind.to_ascii_lowercase();
-        if !is_text(&kind) {
-            let kind: String = kind.chars().take(60).collect();
-            return Err(Fault::lasting(format!(
-                "It is no page but a file of the type {kind}."
-            )));
-        }
-        let (bytes, whole) = read(&mut response, self.max_bytes).await?;
-        let text = decoded(&bytes, &kind);
-        let text = if kind.contains("html") {
-            html::text(&text)
+        let page = self.page(call.text("url")).await?;
+        let text = if page.html {
+            html::text(&page.text)
         } else {
-            text
+            page.text
         };
         let from = call.arguments.get("from").and_then(Value::as_u64);
         let from = usize::try_from(from.unwrap_or(0)).unwrap_or(usize::MAX);
@@ -212,7 +236,7 @@ impl Tool for FetchPage {
         if text.trim().is_empty() {
             text = "(no text)".to_owned();
         }
-        if !whole {
+        if !page.whole {
             text.push_str("\n(the page is longer than what is read of one)");
         }
         Ok(Given {

@@ -120,9 +120,9 @@ impl Agent {
             Scope::Conversation(input.conversation)
         };
         let needs = spec.needs(turn.body().group);
-        let Ok(proof) = decide(actor, needs, scope, self.clock.now()) else {
-            let text = "The person who asks may not use this tool here.";
-            return Err(refused(text.to_owned()));
+        let may_not = || refused("The person who asks may not use this tool here.".to_owned());
+        let Ok(mut proof) = decide(actor, needs, scope, self.clock.now()) else {
+            return Err(may_not());
         };
         // What must not leave does not leave through a tool either.
         let cleaned = input.rules.composer.redactor().clean(&call.arguments);
@@ -131,6 +131,12 @@ impl Agent {
         };
         if let Err(misfit) = entry.schema.check(&arguments) {
             return Err(refused(format!("The arguments do not fit: {misfit}")));
+        }
+        if let Some(also) = entry.tool.needs_also(&arguments) {
+            let (needs, scope) = (needs | also.rights.capability, also.rights.scope(scope));
+            let decided = decide(actor, needs, scope, self.clock.now());
+            proof = decided.map_err(|_| may_not())?;
+            usage.expect(also.next);
         }
         let same = |parked: &Parked| {
             parked.tool == call.name && object(&parked.arguments).as_ref() == Some(&arguments)

@@ -5,13 +5,17 @@
 use std::{collections::BTreeSet, fmt, path::PathBuf, sync::Arc};
 
 use super::{
-    Spec, Tool, calculate, config, date, fetch, files, memory, program::folder::Programs,
+    Spec, Tool, calculate, config, date, fetch, files, memory, office, program::folder::Programs,
     schema::Schema, search, weather,
 };
-use crate::agent::{
-    context::estimate_tokens,
-    mcp::{Pool, Servers},
-    model::Offer,
+use crate::{
+    agent::{
+        context::estimate_tokens,
+        mcp::{Pool, Servers},
+        model::Offer,
+        skill::{self, Skills, Sorted},
+    },
+    security::paths::PathGuard,
 };
 
 /// Tokens that a tool takes in a request beside its words.
@@ -23,12 +27,32 @@ pub fn built_in_names() -> impl Iterator<Item = &'static str> {
         date::NAME,
         calculate::NAME,
         fetch::NAME,
+        fetch::save::NAME,
         search::NAME,
         weather::NAME,
         memory::NAME,
+        skill::tool::NAME,
     ]
     .into_iter()
     .chain(files::NAMES)
+    .chain(office::NAMES)
+}
+
+/// The names of the tools that a configuration has without its servers.
+#[must_use]
+pub fn names(settings: &config::Tools, ground: Ground) -> Vec<String> {
+    let programs = Programs::of(ground.programs.clone(), Vec::new());
+    let own = built_in(settings, ground).unwrap_or_default();
+    let mut names: Vec<String> = own.iter().map(|tool| tool.spec().name.clone()).collect();
+    let internal = &settings.internal;
+    let apart = [memory::NAME, skill::tool::NAME];
+    let wanted = apart.into_iter().filter(|name| {
+        internal.enabled && !internal.disabled.iter().any(|disabled| disabled == name)
+    });
+    names.extend(wanted.map(str::to_owned));
+    let programs = programs.all();
+    names.extend(programs.iter().map(|entry| entry.offer.name.clone()));
+    names
 }
 
 /// What tools are made of beside their settings.
@@ -40,6 +64,8 @@ pub struct Ground {
     pub programs: PathBuf,
     /// Where servers have folders of their own.
     pub servers: PathBuf,
+    /// Where skills are.
+    pub skills: PathBuf,
     /// Patterns for files that are never opened.
     pub blocked: Vec<String>,
 }
@@ -71,6 +97,8 @@ pub struct Registry {
     programs: Option<Programs>,
     /// Those of servers.
     servers: Servers,
+    /// What tells how things are done with them.
+    skills: Option<Arc<Skills>>,
     /// The offers of all entries.
     all: Offers,
     most: usize,
@@ -121,9 +149,14 @@ impl Registry {
         };
         let programs = ground.programs.clone();
         let folders = ground.servers.clone();
+        let skills = skills(settings, &ground)?;
         for tool in built_in(settings, ground)? {
             registry.add(tool)?;
         }
+        if let Some(skills) = &skills {
+            registry.add(Arc::new(skill::tool::SkillTool::new(Arc::clone(skills))))?;
+        }
+        registry.skills = skills;
         // Also those that are not offered keep their names: who adds a program must not wonder which one runs.
         let taken = built_in_names().map(str::to_owned).collect();
         registry.programs = Some(Programs::of(programs, taken));
@@ -156,6 +189,14 @@ impl Registry {
                     .entries()
                     .find(|entry| entry.offer.name == name)
             })
+    }
+
+    /// The skills as they are with the tools that there are now.
+    #[must_use]
+    pub fn skills(&self) -> Sorted {
+        let has = |tool: &str| self.get(tool).is_some();
+        let skills = self.skills.as_ref();
+        skills.map(|skills| skills.sorted(has)).unwrap_or_default()
     }
 
     /// The servers whose tools are among them.
@@ -280,6 +321,10 @@ impl Entry {
 
     /// How well it fits, in tenths: by its name, by the words of its description, by being used just now.
     fn score(&self, said: &BTreeSet<String>, used: &[String]) -> usize {
+        if self.offer.name == skill::tool::NAME {
+            // The prompt lists what it reads.
+            return usize::MAX;
+        }
         let name = self.offer.name.to_lowercase();
         let named = said.iter().any(|word| name.contains(word.as_str()));
         let recent = used.contains(&self.offer.name);
@@ -288,26 +333,47 @@ impl Entry {
     }
 }
 
+/// The skills, if they and the tool that reads them are wanted.
+fn skills(settings: &config::Tools, ground: &Ground) -> Result<Option<Arc<Skills>>, Unfit> {
+    let disabled = &settings.internal.disabled;
+    let reads = settings.internal.enabled && !disabled.iter().any(|name| name == skill::tool::NAME);
+    if !(settings.skills.enabled && reads) {
+        return Ok(None);
+    }
+    let guard = PathGuard::new(&ground.blocked).map_err(|what| Unfit {
+        name: skill::tool::NAME.to_owned(),
+        what,
+    })?;
+    let skills = Skills::of(&settings.skills, ground.skills.clone(), guard);
+    Ok(Some(Arc::new(skills)))
+}
+
 /// The built-in tools that are not disabled.
 fn built_in(settings: &config::Tools, ground: Ground) -> Result<Vec<Arc<dyn Tool>>, Unfit> {
     let internal = &settings.internal;
     if !internal.enabled {
         return Ok(Vec::new());
     }
+    let unfit = |what| Unfit {
+        name: "files".to_owned(),
+        what,
+    };
+    let workspaces = files::workspaces(ground.workspaces, &settings.files, &ground.blocked);
+    let workspaces = workspaces.map_err(unfit)?;
+    let pages = Arc::new(fetch::FetchPage::new(&settings.fetch));
+    let save = fetch::save::SavePage::new(Arc::clone(&pages), Arc::clone(&workspaces));
     let mut tools: Vec<Arc<dyn Tool>> = vec![
         Arc::new(date::DateTimeTool::default()),
         Arc::new(calculate::Calculate::default()),
-        Arc::new(fetch::FetchPage::new(&settings.fetch)),
+        pages,
+        Arc::new(save),
     ];
     let search = search::WebSearch::new(&settings.search);
     tools.extend(search.map(|search| Arc::new(search) as Arc<dyn Tool>));
     let weather = weather::WeatherTool::new(&settings.weather);
     tools.extend(weather.map(|weather| Arc::new(weather) as Arc<dyn Tool>));
-    let files = files::tools(ground.workspaces, &settings.files, &ground.blocked);
-    tools.extend(files.map_err(|what| Unfit {
-        name: "files".to_owned(),
-        what,
-    })?);
+    tools.extend(files::tools(&workspaces));
+    tools.extend(office::tools(&workspaces));
     tools.retain(|tool| !internal.disabled.contains(&tool.spec().name));
     Ok(tools)
 }
@@ -369,6 +435,7 @@ mod tests {
                 workspaces: PathBuf::from("/nowhere"),
                 programs: PathBuf::from("/nowhere"),
                 servers: PathBuf::from("/nowhere"),
+                skills: PathBuf::from("/nowhere"),
                 blocked: Vec::new(),
             },
             &Pool::default(),

@@ -28,7 +28,7 @@ pub struct Usage {
     in_a_row: usize,
     retries: AtomicU32,
     files: AtomicU32,
-    /// The tools that were called, each once.
+    /// The tools that were called or will be wanted, each once.
     names: Vec<String>,
 }
 
@@ -64,7 +64,16 @@ impl Usage {
         one_more(&self.files, most)
     }
 
-    /// The tools that were called.
+    /// Tools that will be wanted are offered as if they had been called.
+    pub fn expect(&mut self, names: Vec<String>) {
+        for name in names {
+            if !self.names.contains(&name) {
+                self.names.push(name);
+            }
+        }
+    }
+
+    /// The tools that were called or will be wanted.
     #[must_use]
     pub fn names(&self) -> &[String] {
         &self.names

@@ -3,6 +3,7 @@
 use weirgate_sdk::Finding;
 
 use super::{Health, Here, Keep, Reach, Subject};
+use crate::i18n::Language;
 
 /// The name of a subject.
 pub(super) fn subject(subject: &Subject) -> String {
@@ -16,6 +17,8 @@ pub(super) fn subject(subject: &Subject) -> String {
         Subject::Http => "http".into(),
         Subject::Account(name) => format!("account {name}"),
         Subject::Model(name) => format!("model {name}"),
+        Subject::Skill(None) => "skills".into(),
+        Subject::Skill(Some(name)) => format!("skill {name}"),
         Subject::Server(name) => format!("mcp {name}"),
     }
 }
@@ -26,6 +29,7 @@ pub(super) fn render(health: &Health) -> String {
         Health::Here(found) => here(found),
         Health::Keep(found) => keep(found),
         Health::Reach(found) => reach(found),
+        Health::Skill(found) => found.render(Language::En),
     }
 }
 

@@ -67,6 +67,11 @@ async fn answer(State(asked): State<Arc<Asked>>, request: Request) -> Response {
             let to = [(header::LOCATION, "http://169.254.169.254/latest/meta-data")];
             (StatusCode::FOUND, to).into_response()
         }
+        "/article" => html(&format!(
+            "<html><head><title>All about weirs</title></head><body><nav><a href='/'>menu</a></nav><main><h1>Weirs</h1>\
+             <p>{}</p><p><a href='/more'>more</a></p></main></body></html>",
+            "Water goes over the weir. ".repeat(12)
+        )),
         "/long" => html(&"<p>line after line</p>".repeat(2_000)),
         "/busy-once" if asked.busy.fetch_add(1, Ordering::SeqCst) == 0 => {
             StatusCode::SERVICE_UNAVAILABLE.into_response()

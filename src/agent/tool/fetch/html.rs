@@ -6,11 +6,11 @@
 use std::fmt::Write as _;
 
 /// Elements whose content is no text for readers.
-const LEFT_OUT: [&str; 8] = [
+pub(super) const LEFT_OUT: [&str; 8] = [
     "script", "style", "noscript", "template", "svg", "iframe", "head", "select",
 ];
 /// Elements that begin and end a line.
-const LINES: [&str; 32] = [
+pub(super) const LINES: [&str; 32] = [
     "p",
     "div",
     "br",
@@ -85,7 +85,7 @@ pub(super) fn text(page: &str) -> String {
 }
 
 /// What stands at the beginning of a line.
-fn opening(name: &str) -> &'static str {
+pub(super) fn opening(name: &str) -> &'static str {
     match name {
         "h1" => "# ",
         "h2" => "## ",
@@ -96,7 +96,7 @@ fn opening(name: &str) -> &'static str {
 }
 
 /// Where the content of an element ends, behind which its closing tag stands; it is looked for whatever the case.
-fn end_of(text: &str, name: &str) -> usize {
+pub(super) fn end_of(text: &str, name: &str) -> usize {
     let mut from = 0;
     while let Some(at) = text.get(from..).and_then(|rest| rest.find("</")) {
         let start = from + at;
@@ -112,16 +112,17 @@ fn end_of(text: &str, name: &str) -> usize {
     text.len()
 }
 
-struct Tag<'a> {
-    name: String,
-    closes: bool,
+/// A tag, and what stands behind it.
+pub(super) struct Tag<'a> {
+    pub(super) name: String,
+    pub(super) closes: bool,
     inside: &'a str,
-    rest: &'a str,
+    pub(super) rest: &'a str,
 }
 
 impl<'a> Tag<'a> {
     /// Reads the tag or comment at the beginning of a text; `None` if there is none.
-    fn read(text: &'a str) -> Option<Self> {
+    pub(super) fn read(text: &'a str) -> Option<Self> {
         if let Some(comment) = text.strip_prefix("<!--") {
             let rest = comment.split_once("-->").map_or("", |(_, rest)| rest);
             return Some(Self::empty(rest));
@@ -157,7 +158,7 @@ impl<'a> Tag<'a> {
     }
 
     /// The value of an attribute; empty if it is not there.
-    fn attribute(&self, name: &str) -> &'a str {
+    pub(super) fn attribute(&self, name: &str) -> &'a str {
         let lower = self.inside.to_ascii_lowercase();
         let Some(at) = lower.find(&format!("{name}=")) else {
             return "";
@@ -253,7 +254,7 @@ impl Out {
 }
 
 /// A text with its entities resolved; those that are not known stay.
-fn decode(text: &str) -> String {
+pub(super) fn decode(text: &str) -> String {
     /// Longest name of an entity that is known.
     const LONGEST: usize = 10;
     let mut out = String::with_capacity(text.len());

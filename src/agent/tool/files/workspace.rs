@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// Most bytes of a file.
-pub(super) const MAX_FILE: usize = 1024 * 1024;
+pub(in crate::agent::tool) const MAX_FILE: usize = 1024 * 1024;
 /// Most files that are looked through, and how deep folders may lie in each other.
 const MAX_FILES: usize = 10_000;
 const MAX_DEPTH: usize = 16;
@@ -37,16 +37,16 @@ const BENEATH: ResolveFlags = ResolveFlags::BENEATH
 
 /// The folder in which all workspaces are.
 #[derive(Debug)]
-pub(super) struct Workspaces {
-    pub(super) root: PathBuf,
-    pub(super) guard: PathGuard,
+pub(in crate::agent::tool) struct Workspaces {
+    pub(in crate::agent::tool) root: PathBuf,
+    pub(in crate::agent::tool) guard: PathGuard,
     /// Most bytes of all files of one.
-    pub(super) max_bytes: u64,
+    pub(in crate::agent::tool) max_bytes: u64,
 }
 
 /// The workspace of one conversation.
 #[derive(Debug)]
-pub(super) struct Workspace<'a> {
+pub(in crate::agent::tool) struct Workspace<'a> {
     path: PathBuf,
     handle: OwnedFd,
     of: &'a Workspaces,
@@ -54,18 +54,21 @@ pub(super) struct Workspace<'a> {
 
 /// A file that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Found {
+pub(in crate::agent::tool) struct Found {
     /// Its path in the workspace.
-    pub(super) path: String,
+    pub(in crate::agent::tool) path: String,
     /// It is a folder.
-    pub(super) folder: bool,
+    pub(in crate::agent::tool) folder: bool,
     /// Its size in bytes.
-    pub(super) bytes: u64,
+    pub(in crate::agent::tool) bytes: u64,
 }
 
 impl Workspaces {
     /// The workspace of a conversation; it is made if it is not there.
-    pub(super) fn of(&self, conversation: &ConversationKey) -> Result<Workspace<'_>, Fault> {
+    pub(in crate::agent::tool) fn of(
+        &self,
+        conversation: &ConversationKey,
+    ) -> Result<Workspace<'_>, Fault> {
         let hash = Sha256::digest(conversation.encode());
         let name = hash.iter().take(16).map(|byte| format!("{byte:02x}"));
         let path = self.root.join(name.collect::<String>());
@@ -84,7 +87,7 @@ impl Workspaces {
 
 impl Workspace<'_> {
     /// A file, opened to be read, and its size in bytes.
-    pub(super) fn opened(&self, path: &str) -> Result<(File, u64), Fault> {
+    pub(in crate::agent::tool) fn opened(&self, path: &str) -> Result<(File, u64), Fault> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let opened = self.open(&self.checked(path)?, flags)?;
         let stat = fstat(&opened).map_err(failed)?;
@@ -95,26 +98,45 @@ impl Workspace<'_> {
     }
 
     /// The text of a file.
-    pub(super) fn read(&self, path: &str) -> Result<String, Fault> {
-        let (file, _) = self.opened(path)?;
-        let mut bytes = Vec::new();
-        let most = u64::try_from(MAX_FILE).unwrap_or(u64::MAX);
-        let mut file = file.take(most + 1);
-        file.read_to_end(&mut bytes).map_err(failed)?;
-        if bytes.len() > MAX_FILE {
-            return Err(Fault::lasting("The file is too large to be read."));
-        }
+    pub(in crate::agent::tool) fn read(&self, path: &str) -> Result<String, Fault> {
+        let bytes = self.read_bytes(path, MAX_FILE)?;
         String::from_utf8(bytes).map_err(|_| Fault::lasting("The file is no text."))
     }
 
-    /// Writes a file whole, with its folders; what reads it sees the old one or the new one.
-    pub(super) fn write(&self, path: &str, text: &str) -> Result<(), Fault> {
-        if text.len() > MAX_FILE {
+    /// The bytes of a file of at most so many.
+    pub(in crate::agent::tool) fn read_bytes(
+        &self,
+        path: &str,
+        most: usize,
+    ) -> Result<Vec<u8>, Fault> {
+        let (file, _) = self.opened(path)?;
+        let mut bytes = Vec::new();
+        let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
+        file.take(limit).read_to_end(&mut bytes).map_err(failed)?;
+        if bytes.len() > most {
+            return Err(Fault::lasting("The file is too large to be read."));
+        }
+        Ok(bytes)
+    }
+
+    /// Writes a text file whole, with its folders; what reads it sees the old one or the new one.
+    pub(in crate::agent::tool) fn write(&self, path: &str, text: &str) -> Result<(), Fault> {
+        self.write_bytes(path, text.as_bytes(), MAX_FILE)
+    }
+
+    /// As [`Self::write`], for at most so many bytes of any kind.
+    pub(in crate::agent::tool) fn write_bytes(
+        &self,
+        path: &str,
+        bytes: &[u8],
+        most: usize,
+    ) -> Result<(), Fault> {
+        if bytes.len() > most {
             return Err(Fault::lasting("The text is too long for a file."));
         }
         let relative = self.checked_or_made(path)?;
         let used: u64 = self.list("")?.iter().map(|found| found.bytes).sum();
-        let more = u64::try_from(text.len()).unwrap_or(u64::MAX);
+        let more = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         if used.saturating_add(more) > self.of.max_bytes {
             return Err(Fault::lasting("The workspace is full."));
         }
@@ -127,12 +149,12 @@ impl Workspace<'_> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let draft = openat2(&folder, DRAFT, flags, Mode::RUSR | Mode::WUSR, BENEATH);
         let mut draft = File::from(draft.map_err(failed)?);
-        draft.write_all(text.as_bytes()).map_err(failed)?;
+        draft.write_all(bytes).map_err(failed)?;
         renameat(&folder, DRAFT, &folder, name).map_err(failed)
     }
 
     /// What is in a folder and below it, in order of the paths; at most [`MAX_FILES`]. What is blocked is not shown.
-    pub(super) fn list(&self, path: &str) -> Result<Vec<Found>, Fault> {
+    pub(in crate::agent::tool) fn list(&self, path: &str) -> Result<Vec<Found>, Fault> {
         let relative = self.checked(path)?;
         let mut found = Vec::new();
         let mut folders = vec![(relative, 0)];

@@ -1,0 +1,131 @@
+//! The folder of skills: which are in it, at the start and whenever that changes.
+//!
+//! Owns the look at the folder. A skill that is broken is left out and reported; the others stay.
+
+use std::{fs, path::Path, sync::Arc};
+
+use super::{Fault, Found, LeftOut, Skill, front, left_out, reach};
+use crate::{agent::watched, security::paths::PathGuard};
+
+/// The file that makes a folder a skill.
+const SKILL: &str = "SKILL.md";
+/// Largest such file, in bytes.
+const MAX_BYTES: usize = 128 * 1024;
+/// Most skills that are read.
+const MAX_SKILLS: usize = 100;
+/// Most folders that are looked at.
+const MAX_FOLDERS: usize = 1_000;
+
+/// Those that come along, which a folder of the same name replaces.
+const SHIPPED: [(&str, &str); 2] = [
+    (
+        "office-documents",
+        include_str!("shipped/office-documents.md"),
+    ),
+    ("web-pages", include_str!("shipped/web-pages.md")),
+];
+
+/// What tells one state of the folder from another: each skill's name, and the state of its file.
+pub(super) fn stamp(folder: &Path) -> Vec<(String, Option<[i64; 4]>)> {
+    let names = names(folder).into_iter();
+    names
+        .map(|name| {
+            let stamp = watched::stamp(&folder.join(&name).join(SKILL));
+            (name, stamp)
+        })
+        .collect()
+}
+
+/// The folders in the folder, in order; none if it is not there.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let folders = entries.filter(|entry| entry.path().is_dir());
+    let mut names: Vec<String> = folders
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| !name.starts_with('.'))
+        .take(MAX_FOLDERS)
+        .collect();
+    names.sort();
+    names
+}
+
+/// Reads what is there, but for those of `disabled`.
+pub(super) fn look(folder: &Path, disabled: &[String], guard: &PathGuard) -> Found {
+    let mut found = Found::default();
+    let names = names(folder);
+    for (name, text) in SHIPPED {
+        if disabled.iter().chain(&names).any(|other| other == name) {
+            continue;
+        }
+        // A test reads them all.
+        if let Ok(skill) = front::read(None, name, text) {
+            found.skills.push(Arc::new(skill));
+        }
+    }
+    for name in names {
+        if disabled.contains(&name) {
+            continue;
+        }
+        let read = if found.skills.len() >= MAX_SKILLS {
+            Err(Fault::TooMany { most: MAX_SKILLS })
+        } else {
+            skill(&folder.join(&name), &name, guard)
+        };
+        match read {
+            Ok(skill) => found.skills.push(Arc::new(skill)),
+            Err(fault) => {
+                left_out(&name, &fault);
+                found.left_out.push(LeftOut { name, fault });
+            }
+        }
+    }
+    found.skills.sort_by(|one, other| one.name.cmp(&other.name));
+    found
+}
+
+fn skill(folder: &Path, name: &str, guard: &PathGuard) -> Result<Skill, Fault> {
+    let text = reach::read(folder, SKILL, MAX_BYTES, guard).map_err(|error| match error {
+        reach::Error::TooLarge => Fault::TooLarge { most: MAX_BYTES },
+        error => Fault::Unreadable {
+            error: format!("{SKILL}: {error}"),
+        },
+    })?;
+    front::read(Some(folder), name, &text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn those_that_come_along_can_be_read_replaced_and_switched_off() {
+        let guard = PathGuard::new::<&str>(&[]).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let names = |disabled: &[String]| -> Vec<String> {
+            let found = look(folder.path(), disabled, &guard);
+            found
+                .skills
+                .iter()
+                .map(|skill| skill.name.clone())
+                .collect()
+        };
+        assert_eq!(names(&[]), SHIPPED.map(|(name, _)| name));
+        assert_eq!(names(&["web-pages".to_owned()]), ["office-documents"]);
+        let own = folder.path().join("web-pages");
+        fs::create_dir(&own).unwrap();
+        fs::write(
+            own.join(SKILL),
+            "---\nname: web-pages\ndescription: Own.\n---\nOwn.",
+        )
+        .unwrap();
+        let found = look(folder.path(), &[], &guard);
+        assert_eq!(found.skills.len(), 2);
+        assert_eq!(found.skills[1].description, "Own.");
+        fs::write(own.join(SKILL), "broken").unwrap();
+        assert_eq!(
+            names(&[]),
+            ["office-documents"],
+            "what replaces it counts, also if it is broken"
+        );
+    }
+}

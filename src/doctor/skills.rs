@@ -1,0 +1,42 @@
+//! The skills: how many there are, and each that is left out.
+//!
+//! Owns nothing. Which tools a server will offer is not known before it runs, so what one might is taken as there.
+
+use super::Line;
+use crate::{
+    agent::{skill::Skills, tool::registry},
+    app::ground,
+    config::Config,
+    i18n::{health::Subject, skills::SkillText},
+    security::paths::PathGuard,
+};
+
+/// A line for all, and one for each that is left out.
+pub(super) fn skills(config: &Config) -> Vec<Line> {
+    let settings = &config.tools;
+    if !settings.skills.enabled {
+        return Vec::new();
+    }
+    let ground = ground(config);
+    // A configuration that was read has patterns that can be used.
+    let Ok(guard) = PathGuard::new(&ground.blocked) else {
+        return Vec::new();
+    };
+    let skills = Skills::of(&settings.skills, ground.skills.clone(), guard);
+    let known = registry::names(settings, ground);
+    let servers = || settings.mcp.running();
+    let sorted = skills.sorted(|tool| {
+        let of_server = |name: &str| {
+            tool.strip_prefix(name)
+                .is_some_and(|rest| rest.starts_with("__"))
+        };
+        known.iter().any(|name| name == tool) || servers().any(|server| of_server(&server.name))
+    });
+    let count = sorted.usable.len();
+    let found = (Subject::Skill(None), SkillText::Found { count }.into());
+    let left_out = sorted.left_out.into_iter().map(|one| {
+        let why = SkillText::Why(one.fault);
+        (Subject::Skill(Some(one.name)), why.into())
+    });
+    std::iter::once(found).chain(left_out).collect()
+}
