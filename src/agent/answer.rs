@@ -455,6 +455,7 @@ impl Agent {
                     work.steps.push(Step {
                         text,
                         reasoning: completion.reasoning,
+                        sealed: completion.sealed,
                         results: vec![None; completion.calls.len()],
                         files: Vec::new(),
                         calls: completion.calls,

@@ -97,10 +97,12 @@ const PER_PICTURE: usize = 1_000;
 
 fn cost(message: &Message) -> usize {
     let reasoning = message.reasoning.as_deref().map_or(0, estimate_tokens);
+    let sealed = message.sealed.as_ref();
+    let sealed = sealed.map_or(0, |sealed| estimate_tokens(&sealed.items));
     let calls = message.calls.iter();
     let calls = calls.map(|call| estimate_tokens(&call.arguments) + PER_MESSAGE);
     let pictures = message.pictures.len() * PER_PICTURE;
-    estimate_tokens(&message.text) + reasoning + calls.sum::<usize>() + pictures + PER_MESSAGE
+    estimate_tokens(&message.text) + reasoning + sealed + calls.sum::<usize>() + pictures + PER_MESSAGE
 }
 
 fn costs(messages: &[Message]) -> usize {
@@ -129,6 +131,7 @@ pub fn build(material: Material<'_>, budget: Budget) -> Result<Built, TooLarge> 
         .saturating_sub(system.as_ref().map_or(0, cost));
     let mut work: Vec<Message> = material.steps.iter().flat_map(from_step).collect();
     let room = most.saturating_sub(cost(&newest));
+    unseal(&mut work, room);
     let mut results_cut = shorten(&mut work, room);
     let size = cost(&newest) + costs(&work);
     if size > most {
@@ -138,6 +141,7 @@ pub fn build(material: Material<'_>, budget: Budget) -> Result<Built, TooLarge> 
 
     let rows = material.history.iter().map(|row| (row.role, from_row(row)));
     let (mut earlier, repaired) = repair::repair(rows);
+    repair::distinct(&mut work, &earlier);
     results_cut |= shorten_rows(&mut earlier, room);
     let before = earlier.len();
     let earlier = kept(earlier, room, budget.keep_recent);
@@ -218,6 +222,19 @@ fn kept(mut rows: Vec<Row>, room: usize, keep_recent: usize) -> Vec<Row> {
     summary.into_iter().chain(rows).collect()
 }
 
+/// Lets go of reasoning that only its model can read, the oldest first, until the messages have room.
+fn unseal(messages: &mut [Message], room: usize) {
+    let mut total = costs(messages);
+    for message in messages.iter_mut().filter(|one| one.sealed.is_some()) {
+        if total <= room {
+            break;
+        }
+        let before = cost(message);
+        message.sealed = None;
+        total = total - before + cost(message);
+    }
+}
+
 /// Shortens results, the oldest first, until the messages have room; says whether it did.
 fn shorten(messages: &mut [Message], room: usize) -> bool {
     let mut total = costs(messages);
@@ -269,6 +286,7 @@ fn from_row(row: &History) -> Option<Vec<Message>> {
 fn from_step(step: &Step) -> impl Iterator<Item = Message> {
     let called = Message {
         reasoning: step.reasoning.clone(),
+        sealed: step.sealed.clone(),
         calls: step.calls.clone(),
         ..Message::words(Role::Assistant, step.text.clone())
     };

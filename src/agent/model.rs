@@ -7,6 +7,7 @@
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub mod calls;
@@ -80,6 +81,8 @@ pub struct Message {
     /// Hidden reasoning that came with an assistant message, played back word for word: an empty
     /// one stays empty, an absent one stays absent.
     pub reasoning: Option<String>,
+    /// Reasoning that came with an assistant message and that only its model can read.
+    pub sealed: Option<Sealed>,
     /// Pictures that belong to it, for models that see.
     pub pictures: Vec<Picture>,
     /// What an assistant message called, in order. Each call has its result in the messages behind it.
@@ -97,11 +100,21 @@ impl Message {
             text,
             name: None,
             reasoning: None,
+            sealed: None,
             pictures: Vec::new(),
             calls: Vec::new(),
             answers: None,
         }
     }
+}
+
+/// Reasoning that only the model that gave it can read. Within a turn it goes back to that model, and to no other.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sealed {
+    /// The model, as `provider/model`.
+    pub model: String,
+    /// A JSON list of what it gave, as it came.
+    pub items: String,
 }
 
 /// A picture of a message.
@@ -158,6 +171,8 @@ pub enum Delta {
     Text(String),
     /// Hidden reasoning; empty when the provider sent the field with nothing in it.
     Reasoning(String),
+    /// Reasoning that only the model can read, as in [`Sealed::items`]; at most once, near the end.
+    Sealed(String),
     /// The tools to be called, whole and in order, or why none of them may be; at most once, near the end.
     Calls(Result<Vec<ToolCall>, calls::Broken>),
     /// What the request cost; at most once, near the end.

@@ -5,6 +5,7 @@ mod choice;
 mod compact;
 mod context;
 mod failures;
+mod formats;
 mod page;
 mod prompt;
 mod streams;

@@ -109,6 +109,7 @@ fn step(id: &str, results: &[Option<&str>]) -> Step {
     Step {
         text: String::new(),
         reasoning: None,
+        sealed: None,
         calls: (0..results.len()).map(call).collect(),
         results: results.iter().map(|text| text.map(str::to_owned)).collect(),
         files: Vec::new(),

@@ -146,6 +146,7 @@ mod tests {
         entries(&Completion {
             text: text.to_owned(),
             reasoning: None,
+            sealed: None,
             calls: Vec::new(),
             finish: FinishReason::Stop,
             usage: None,

@@ -17,8 +17,8 @@ use crate::telemetry::{
 };
 
 use super::{
-    ChatRequest, Delta, ErrorClass, FinishReason, Model, ModelError, Recovery, ToolCall, Usage,
-    calls::Broken,
+    ChatRequest, Delta, ErrorClass, FinishReason, Model, ModelError, Recovery, Sealed, ToolCall,
+    Usage, calls::Broken,
 };
 
 /// The limiter of the providers' request rates.
@@ -85,6 +85,8 @@ pub struct Completion {
     /// Hidden reasoning word for word: `Some("")` when the field came empty, `None` when it never
     /// came.
     pub reasoning: Option<String>,
+    /// Reasoning that only the model can read.
+    pub sealed: Option<Sealed>,
     /// The tools that it wants to be called, in order.
     pub calls: Vec<ToolCall>,
     /// Why the model stopped.
@@ -333,6 +335,7 @@ impl Run<'_> {
         let mut first = true;
         let mut text = String::new();
         let mut reasoning: Option<String> = None;
+        let mut sealed = None;
         let mut calls = Ok(Vec::new());
         let mut usage = None;
         let mut finish = None;
@@ -351,6 +354,7 @@ impl Run<'_> {
                     }
                     reasoning.get_or_insert_default().push_str(&more);
                 }
+                Delta::Sealed(items) => sealed = Some(items),
                 Delta::Calls(called) => calls = called,
                 Delta::Usage(counted) => usage = Some(counted),
                 Delta::Finish(reason) => finish = Some(reason),
@@ -369,9 +373,14 @@ impl Run<'_> {
         };
         let model = model.name().to_owned();
         let attempts = self.attempts;
+        let sealed = sealed.map(|items| Sealed {
+            model: model.clone(),
+            items,
+        });
         Ok(Completion {
             text,
             reasoning,
+            sealed,
             calls: calls.unwrap_or_default(),
             finish,
             usage,

@@ -100,6 +100,7 @@ pub(in crate::app) fn models(
             (None, ProviderKind::Demo) => Arc::new(Demo::new(DEMO_PACE)),
             (None, ProviderKind::OpenAi) => remote(Format::ChatCompletions, provider, wanted)?,
             (None, ProviderKind::Anthropic) => remote(Format::Messages, provider, wanted)?,
+            (None, ProviderKind::OpenAiResponses) => remote(Format::Responses, provider, wanted)?,
         };
         models.push((source, model));
     }
@@ -137,6 +138,8 @@ fn options(provider: &Provider, id: &str, model: &str) -> RemoteOptions {
         max_output_tokens: options.and_then(|options| options.max_output_tokens),
         temperature,
         pictures: options.is_some_and(|options| options.images),
+        reasoning: options.is_some_and(|options| options.reasoning),
+        reasoning_summary: options.is_some_and(|options| options.reasoning_summary),
         ..RemoteOptions::new(id, model, base_url, key)
     }
 }

@@ -105,7 +105,7 @@ struct ImageUrl<'a> {
 pub(super) fn encode(
     request: &ChatRequest,
     model: &str,
-    dialect: Dialect,
+    dialect: Dialect<'_>,
 ) -> serde_json::Result<Vec<u8>> {
     let limit = dialect.max_output_tokens;
     let messages = request
@@ -130,7 +130,7 @@ pub(super) fn encode(
     })
 }
 
-fn encode_message(message: &Message, dialect: Dialect) -> RequestMessage<'_> {
+fn encode_message<'a>(message: &'a Message, dialect: Dialect<'_>) -> RequestMessage<'a> {
     let replayed = dialect.replay_reasoning && message.role == Role::Assistant;
     RequestMessage {
         role: match message.role {
@@ -170,7 +170,7 @@ fn encode_tool(offer: &Offer) -> RequestTool<'_> {
     }
 }
 
-fn said(message: &Message, dialect: Dialect) -> Said<'_> {
+fn said<'a>(message: &'a Message, dialect: Dialect<'_>) -> Said<'a> {
     let loaded = message.pictures.iter();
     let mut urls = loaded
         .filter_map(|picture| picture.url.as_deref())

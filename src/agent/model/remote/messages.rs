@@ -93,7 +93,7 @@ struct ToolChoice {
 pub(super) fn encode(
     request: &ChatRequest,
     model: &str,
-    dialect: Dialect,
+    dialect: Dialect<'_>,
 ) -> serde_json::Result<Vec<u8>> {
     let offered = &request.offered;
     let system = request.messages.iter();

@@ -7,7 +7,9 @@ use super::super::{Delta, Message, Offer, Offered, Role, ToolCall, Usage, calls:
 use super::*;
 
 mod answers;
+mod formats;
 mod messages;
+mod responses;
 mod tools;
 
 /// A client of the fake; `change` alters its options.
@@ -40,6 +42,7 @@ fn request(messages: Vec<Message>) -> ChatRequest {
 struct Got {
     text: String,
     reasoning: Option<String>,
+    sealed: Option<String>,
     calls: Option<Result<Vec<ToolCall>, Broken>>,
     usage: Vec<Usage>,
     finish: Vec<FinishReason>,
@@ -57,6 +60,7 @@ async fn ask(model: &Remote, text: &str) -> Result<Got, (Got, ModelError)> {
             Ok(Delta::Reasoning(more)) => {
                 got.reasoning.get_or_insert_default().push_str(&more);
             }
+            Ok(Delta::Sealed(items)) => got.sealed = Some(items),
             Ok(Delta::Calls(calls)) => got.calls = Some(calls),
             Ok(Delta::Usage(usage)) => got.usage.push(usage),
             Ok(Delta::Finish(finish)) => got.finish.push(finish),
