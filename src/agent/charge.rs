@@ -25,6 +25,9 @@ impl Agent {
         if completion.attempts > 1 {
             note(Reason::ModelRetried);
         }
+        if completion.files_refused {
+            note(Reason::MediaRefused);
+        }
         let first = chain.models().first();
         if first.is_some_and(|model| model.name() != completion.model) {
             note(Reason::ModelFellBack);

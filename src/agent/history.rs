@@ -133,10 +133,10 @@ impl Content {
         self
     }
 
-    /// The names of the pictures that were sent, in order.
-    pub fn pictures(&self) -> impl Iterator<Item = &str> {
+    /// The names in the media store of the files that were sent, in order.
+    pub fn media(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {
-            Part::Media { kind, reference } if kind == "image" => Some(reference.as_str()),
+            Part::Media { reference, .. } => Some(reference.as_str()),
             _ => None,
         })
     }

@@ -9,10 +9,11 @@ use super::{
     Agent,
     compact::Compacted,
     context::{self, Budget, Material, TooLarge, estimate_tokens, named, row_cost},
+    enclosed::Known,
     heard::Heard,
-    history::Step,
+    history::{Part, Step},
     memory::recall::Recalled,
-    model::{ChatRequest, Message, Offered, Picture, Role},
+    model::{ChatRequest, Enclosed, Message, Offered, Role},
     prompt,
     tool::{
         Spec,
@@ -42,8 +43,10 @@ pub(super) struct Question {
     system: String,
     history: Arc<Vec<History>>,
     newest: String,
-    /// The pictures that came with it.
-    pictures: Vec<Picture>,
+    /// The files that came with it, as far as requests may carry them.
+    enclosed: Vec<Enclosed>,
+    /// The files that requests may carry.
+    known: Known,
     /// What the person said, without what the gateway puts before it.
     said: String,
     /// The history is to be shortened, to so many tokens at most.
@@ -85,12 +88,19 @@ impl Agent {
             }
         }
         let long = self.compactor.is_due(&input.rules, &history, room);
+        let known = self.known_files(input, turn, (&history, heard)).await;
+        let parts = heard.media.parts.iter();
+        let enclosed = parts.filter_map(|part| match part {
+            Part::Media { reference, .. } => known.get(reference).cloned(),
+            _ => None,
+        });
         Ok(Question {
+            enclosed: enclosed.collect(),
+            known,
             system,
             history,
             newest,
             long: long.then_some(room),
-            pictures: heard.media.pictures.clone(),
             said: heard.words.clone(),
         })
     }
@@ -146,7 +156,8 @@ impl Agent {
                 system: &question.system,
                 history: &question.history,
                 newest: question.newest.clone(),
-                pictures: question.pictures.clone(),
+                enclosed: question.enclosed.clone(),
+                known: &question.known,
                 steps,
             },
             budget,

@@ -4,6 +4,7 @@ mod approval;
 mod choice;
 mod compact;
 mod context;
+mod enclosed;
 mod failures;
 mod formats;
 mod page;

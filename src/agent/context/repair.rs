@@ -96,7 +96,7 @@ fn free_id(id: &str, seen: &mut HashSet<String>) -> String {
 }
 
 fn says_something(message: &Message) -> bool {
-    !(message.text.trim().is_empty() && message.calls.is_empty() && message.pictures.is_empty())
+    !(message.text.trim().is_empty() && message.calls.is_empty() && message.enclosed.is_empty())
 }
 
 #[cfg(test)]

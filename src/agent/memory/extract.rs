@@ -152,6 +152,7 @@ mod tests {
             usage: None,
             model: "a/b".to_owned(),
             attempts: 1,
+            files_refused: false,
             outcome: Outcome::Answer,
         })
     }

@@ -6,6 +6,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use weirgate_sdk::settings::{Fields, Secret, Setting, nearest};
 
+use super::Takes;
 use crate::config::address;
 
 /// How a provider is spoken to.
@@ -51,8 +52,8 @@ pub struct ModelOptions {
     pub temperature: Option<f64>,
     /// Most tokens of a request, if fewer than `context.max_context_tokens`.
     pub context_tokens: Option<u32>,
-    /// It sees pictures.
-    pub images: bool,
+    /// What it takes beside words.
+    pub takes: Takes,
     /// It reasons, and gets what it thought back within a turn.
     pub reasoning: bool,
     /// A summary of what it thought is asked for.
@@ -211,18 +212,25 @@ impl ModelOptions {
             max_output_tokens: fields.optional_u32("max_output_tokens", 1..=100_000_000),
             temperature: fields.optional_f64("temperature", 0.0..=10.0),
             context_tokens: fields.optional_u32("context_tokens", 256..=100_000_000),
-            images: fields.bool("images", false),
+            takes: Takes {
+                pictures: fields.bool("images", false),
+                sounds: fields.bool("audio", false),
+                documents: fields.bool("files", false),
+            },
             reasoning: fields.bool("reasoning", false),
             reasoning_summary: fields.bool("reasoning_summary", false),
             price: fields.get("price").map(|price| Price::read(price.fields())),
         };
-        for (key, wanted) in [
-            ("reasoning", read.reasoning),
-            ("reasoning_summary", read.reasoning_summary),
+        let responses = ("openai-responses", ProviderKind::OpenAiResponses);
+        let completions = ("openai", ProviderKind::OpenAi);
+        for (key, wanted, (name, format)) in [
+            ("reasoning", read.reasoning, responses),
+            ("reasoning_summary", read.reasoning_summary, responses),
+            ("audio", read.takes.sounds, completions),
         ] {
-            if wanted && kind != ProviderKind::OpenAiResponses {
-                let hint = Some("write kind: openai-responses, or remove the key");
-                fields.invalid(key, "the format of this provider knows no such wish", hint);
+            if wanted && kind != format {
+                let hint = format!("write kind: {name}, or remove the key");
+                fields.invalid(key, "the format of this provider has no such thing", Some(&hint));
             }
         }
         fields.finish();

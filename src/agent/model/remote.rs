@@ -24,7 +24,7 @@ use self::stream::RemoteStream;
 use super::fault::{self, MAX_MESSAGE_CHARS, scrub};
 use super::recovery::{retry_after_header, retry_after_millis};
 use super::sse::decode;
-use super::{ChatRequest, ErrorClass, Model, ModelError, ModelStream};
+use super::{ChatRequest, ErrorClass, Model, ModelError, ModelStream, Takes};
 
 /// Most bytes read of a refusal or of a page that is no answer.
 const MAX_FAULT_BYTES: usize = 16 * 1024;
@@ -54,8 +54,8 @@ struct Dialect<'a> {
     completion_limit: bool,
     /// Earlier reasoning is played back.
     replay_reasoning: bool,
-    /// Pictures are sent along.
-    pictures: bool,
+    /// Which files are sent along.
+    takes: Takes,
     /// Reasoning is asked for in a form that only the model can read, and played back.
     seals_reasoning: bool,
     /// A summary of the reasoning is asked for.
@@ -90,8 +90,8 @@ pub struct RemoteOptions {
     pub temperature: Option<f32>,
     /// Name the token limit `max_completion_tokens`, as newer models demand, not `max_tokens`.
     pub completion_limit: bool,
-    /// The model sees pictures.
-    pub pictures: bool,
+    /// What the model takes beside words.
+    pub takes: Takes,
     /// The model reasons, and gets what it thought back within a turn: [`Format::Responses`] only.
     pub reasoning: bool,
     /// A summary of what it thought is asked for: [`Format::Responses`] only.
@@ -115,7 +115,7 @@ impl RemoteOptions {
             max_output_tokens: None,
             temperature: None,
             completion_limit: false,
-            pictures: false,
+            takes: Takes::default(),
             reasoning: false,
             reasoning_summary: false,
         }
@@ -209,7 +209,7 @@ impl Remote {
             temperature: request.temperature.or(self.options.temperature),
             completion_limit: self.options.completion_limit,
             replay_reasoning: !self.options.think_markers,
-            pictures: self.options.pictures,
+            takes: self.options.takes,
             seals_reasoning: self.options.reasoning,
             summarises_reasoning: self.options.reasoning_summary,
         };
@@ -282,8 +282,8 @@ impl Model for Remote {
         &self.options.provider
     }
 
-    fn takes_pictures(&self) -> bool {
-        self.options.pictures
+    fn takes(&self) -> Takes {
+        self.options.takes
     }
 
     async fn open(&self, request: &ChatRequest) -> Result<Box<dyn ModelStream>, ModelError> {

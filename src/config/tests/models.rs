@@ -76,6 +76,10 @@ fn kinds_take_their_own_keys_only() {
             "providers.p.models.m.reasoning",
         ),
         (
+            "kind: anthropic, base_url: \"https://a.example\", models: {m: {audio: true}}",
+            "providers.p.models.m.audio",
+        ),
+        (
             "kind: anthropic, base_url: \"https://a.example\", models: {m: {reasoning_summary: true}}",
             "providers.p.models.m.reasoning_summary",
         ),

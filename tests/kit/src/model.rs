@@ -72,6 +72,15 @@ impl RecordedRequest {
         asked::called(&self.body)
     }
 
+    /// The files that it carries, each with its media type, in whatever format it was asked.
+    ///
+    /// # Panics
+    /// One of them is no base64, or empty.
+    #[must_use]
+    pub fn files(&self) -> Vec<(String, Vec<u8>)> {
+        asked::files(&self.body)
+    }
+
     /// The names of the tools that may be called, in whatever format it was asked.
     #[must_use]
     pub fn offered(&self) -> Vec<String> {

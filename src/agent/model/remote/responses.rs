@@ -10,7 +10,7 @@ mod calls;
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};
 
-use super::super::{ChatRequest, Message, Offer, Role};
+use super::super::{ChatRequest, Enclosed, Medium, Message, Offer, Role};
 use super::Dialect;
 
 #[derive(Serialize)]
@@ -60,7 +60,7 @@ enum Item<'a> {
     Sealed(&'a RawValue),
 }
 
-/// What a message says: words alone, or words and pictures.
+/// What a message says: words alone, or words and files.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Said<'a> {
@@ -73,6 +73,7 @@ enum Said<'a> {
 enum SaidPart<'a> {
     InputText { text: &'a str },
     InputImage { image_url: &'a str },
+    InputFile { filename: &'a str, file_data: &'a str },
 }
 
 #[derive(Serialize)]
@@ -162,16 +163,27 @@ fn push_items<'a>(message: &'a Message, dialect: Dialect<'_>, items: &mut Vec<It
 
 /// What a message says, if anything.
 fn said<'a>(message: &'a Message, dialect: Dialect<'_>) -> Option<Said<'a>> {
-    let pictures = message.pictures.iter().filter(|_| dialect.pictures);
-    let pictures = pictures.filter_map(|picture| picture.url.as_deref());
-    let pictures: Vec<SaidPart<'_>> = pictures
-        .map(|image_url| SaidPart::InputImage { image_url })
-        .collect();
+    let taken = message.enclosed.iter();
+    let taken = taken.filter(|file| dialect.takes.has(file.medium));
+    let files: Vec<SaidPart<'_>> = taken.filter_map(encode_file).collect();
     let text = message.text.as_str();
     let words = (!text.trim().is_empty()).then_some(text);
-    if pictures.is_empty() {
+    if files.is_empty() {
         return words.map(Said::Words);
     }
     let words = words.map(|text| SaidPart::InputText { text });
-    Some(Said::Parts(words.into_iter().chain(pictures).collect()))
+    Some(Said::Parts(words.into_iter().chain(files).collect()))
+}
+
+/// A file that is loaded, if the format knows such.
+fn encode_file(file: &Enclosed) -> Option<SaidPart<'_>> {
+    let url = file.url.as_deref()?;
+    match file.medium {
+        Medium::Picture => Some(SaidPart::InputImage { image_url: url }),
+        Medium::Document => Some(SaidPart::InputFile {
+            filename: file.file_name(),
+            file_data: url,
+        }),
+        Medium::Sound => None,
+    }
 }

@@ -3,7 +3,9 @@ use std::sync::Arc;
 use weirgate_testkit::model::{Ending, FakeModel, Script};
 
 use super::super::{Chain, FinishReason, Listener, Permits, Recovery};
-use super::super::{Delta, Message, Offer, Offered, Role, ToolCall, Usage, calls::Broken};
+use super::super::{
+    Delta, Enclosed, Medium, Message, Offer, Offered, Role, ToolCall, Usage, calls::Broken,
+};
 use super::*;
 
 mod answers;
@@ -25,6 +27,18 @@ fn client(url: &str, change: impl FnOnce(&mut RemoteOptions)) -> Remote {
 
 fn message(role: Role, text: &str) -> Message {
     Message::words(role, text.to_owned())
+}
+
+/// A file that is loaded.
+fn enclosed(medium: Medium, mime: &str, url: &str) -> Enclosed {
+    Enclosed {
+        medium,
+        id: "f".to_owned(),
+        mime: mime.to_owned(),
+        name: None,
+        size: 5,
+        url: Some(url.into()),
+    }
 }
 
 fn request(messages: Vec<Message>) -> ChatRequest {

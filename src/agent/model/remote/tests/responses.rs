@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::agent::model::{Picture, Sealed};
+use crate::agent::model::Sealed;
 
 fn speaks_responses(fake: &FakeModel) -> Remote {
     client(&fake.url(), |options| {
         options.format = Format::Responses;
-        options.pictures = true;
+        options.takes.pictures = true;
         options.reasoning = true;
         options.reasoning_summary = true;
     })
@@ -71,10 +71,7 @@ async fn the_request_leaves_nothing_with_the_provider() {
     };
     let png = "data:image/png;base64,iVBORw0KGgo=";
     let shown = Message {
-        pictures: vec![Picture {
-            url: Some(png.into()),
-            ..Picture::of("p")
-        }],
+        enclosed: vec![enclosed(Medium::Picture, "image/png", png)],
         ..message(Role::User, "look")
     };
     let mut asked = request(vec![
