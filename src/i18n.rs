@@ -18,6 +18,7 @@ pub mod rights;
 pub mod servers;
 pub mod settings;
 pub mod setup;
+pub mod translate;
 pub mod weather;
 mod zh;
 
@@ -146,6 +147,8 @@ pub enum About {
     Remind,
     /// /weather
     Weather,
+    /// /translate
+    Translate,
     /// /mcp
     Mcp,
     /// /broadcast

@@ -97,7 +97,7 @@ impl Choices {
 }
 
 /// The models of a turn: the one that the conversation chose, then those of the configuration.
-pub(super) fn of_turn(input: &Input, turn: &Turn) -> Chain {
+pub(in crate::agent) fn of_turn(input: &Input, turn: &Turn) -> Chain {
     let chosen = turn.rules.settings.get(model::KEY).map(String::as_str);
     let role = turn.actor.role_for_models();
     input.rules.choices.chain(&input.rules.chain, role, chosen)

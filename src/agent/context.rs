@@ -334,7 +334,11 @@ fn from_row(row: &History, known: &Known) -> Option<Vec<Message>> {
         store::Role::User | store::Role::Ambient => {
             let text = content.text();
             vec![Message {
-                enclosed: content.media().filter_map(|id| known.get(id)).cloned().collect(),
+                enclosed: content
+                    .media()
+                    .filter_map(|id| known.get(id))
+                    .cloned()
+                    .collect(),
                 ..Message::words(Role::User, named(&content.name, text))
             }]
         }

@@ -221,7 +221,10 @@ mod tests {
             parts: Content::person("", "words".into()).with(parts).encode(),
         };
         let history = [row(vec![part("a"), part("b")]), row(vec![part("c")])];
-        assert_eq!(named(&history, &[part("d"), part("a")]), ["a", "d", "c", "b"]);
+        assert_eq!(
+            named(&history, &[part("d"), part("a")]),
+            ["a", "d", "c", "b"]
+        );
         let many: Vec<Part> = (0..100).map(|number| part(&number.to_string())).collect();
         assert_eq!(named(&[], &many).len(), MAX_LOOKED_UP);
     }

@@ -108,6 +108,19 @@ pub struct Cost {
     pub price: u64,
 }
 
+impl Cost {
+    /// Adds what another request took; its time is part of the turn's.
+    pub fn add(&mut self, other: &Self) {
+        self.requests = self.requests.saturating_add(other.requests);
+        self.prompt = self.prompt.saturating_add(other.prompt);
+        self.completion = self.completion.saturating_add(other.completion);
+        self.price = self.price.saturating_add(other.price);
+        if self.model.is_empty() {
+            self.model.clone_from(&other.model);
+        }
+    }
+}
+
 fn is_nothing(number: &u64) -> bool {
     *number == 0
 }

@@ -3,6 +3,7 @@
 //! Owns the trait, what a tool is told and what it gives back. A tool never checks rights and is never run without
 //! a proof; what it gives is data for the model, fenced by who runs it (`execute`).
 
+pub mod asking;
 pub mod calculate;
 pub mod config;
 pub mod date;
@@ -20,6 +21,7 @@ pub mod registry;
 pub mod schema;
 pub mod search;
 pub mod sending;
+pub mod translate;
 pub mod usage;
 pub mod weather;
 
@@ -109,6 +111,8 @@ pub struct Call<'a> {
     pub zone: &'a Zone,
     /// Now.
     pub now: Timestamp,
+    /// How it asks a model for the one who asks.
+    pub asking: &'a asking::Asking,
     /// How it gives files that go out with the answer, where files can be kept.
     pub sending: Option<&'a sending::Sending<'a>>,
 }

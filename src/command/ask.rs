@@ -55,6 +55,7 @@ pub async fn tool(
         rules: &rules,
         zone: &rules.settings.zone,
         now: desk.now(),
+        asking: call.asking,
         sending: None,
     });
     match tokio::time::timeout(rules.settings.tool_calling.timeout, run).await {

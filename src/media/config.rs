@@ -82,11 +82,7 @@ impl Media {
                 default.images_per_request,
                 0..=32,
             ),
-            files_per_request: fields.usize(
-                "files_per_request",
-                default.files_per_request,
-                0..=32,
-            ),
+            files_per_request: fields.usize("files_per_request", default.files_per_request, 0..=32),
             // As much as one request may hold in memory.
             bytes_per_request: bytes(
                 &mut fields,

@@ -11,6 +11,7 @@ mod page;
 mod prompt;
 mod streams;
 mod tools;
+mod translate;
 
 use serde_json::Value;
 use weirgate_testkit::model::RecordedRequest;

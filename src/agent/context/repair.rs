@@ -164,7 +164,8 @@ mod tests {
 
     #[test]
     fn calls_of_the_turn_do_not_take_ids_of_earlier_ones() {
-        let (rows, _) = repair([(store::Role::Assistant, Some(step(&[call("a", "{}")])))].into_iter());
+        let (rows, _) =
+            repair([(store::Role::Assistant, Some(step(&[call("a", "{}")])))].into_iter());
         let mut work = step(&[call("a", "{}"), call("b", "{}")]);
         work.extend(step(&[call("b", "{}")]));
         distinct(&mut work, &rows);

@@ -309,7 +309,10 @@ fn carried(newest: &[(&str, Medium)], earlier: &[&str], tokens: usize) -> (Vec<S
             system: "",
             history: &history,
             newest: "next".into(),
-            enclosed: newest.iter().map(|(id, medium)| file(id, *medium, 600_000)).collect(),
+            enclosed: newest
+                .iter()
+                .map(|(id, medium)| file(id, *medium, 600_000))
+                .collect(),
             known: &Known::from(known),
             steps: &[],
         },
@@ -319,7 +322,13 @@ fn carried(newest: &[(&str, Medium)], earlier: &[&str], tokens: usize) -> (Vec<S
         },
     );
     let built = built.unwrap();
-    let ids = |message: &Message| message.enclosed.iter().map(|file| file.id.clone()).collect();
+    let ids = |message: &Message| {
+        message
+            .enclosed
+            .iter()
+            .map(|file| file.id.clone())
+            .collect()
+    };
     (built.messages.iter().map(ids).collect(), built.results_cut)
 }
 
@@ -327,19 +336,29 @@ fn carried(newest: &[(&str, Medium)], earlier: &[&str], tokens: usize) -> (Vec<S
 fn a_file_stands_where_it_was_sent_last_and_one_that_is_not_known_nowhere() {
     let newest = [("a", Medium::Picture)];
     let (files, cut) = carried(&newest, &["ab", "bcx"], 100_000);
-    assert_eq!((files, cut), (vec!["".into(), "bc".into(), "a".into()], false));
+    assert_eq!(
+        (files, cut),
+        (vec!["".into(), "bc".into(), "a".into()], false)
+    );
 }
 
 #[test]
 fn files_give_way_before_words_do_the_oldest_first() {
     let newest = [("a", Medium::Picture)];
     let (files, cut) = carried(&newest, &["b", "c"], 2_100);
-    assert_eq!((files, cut), (vec!["".into(), "c".into(), "a".into()], true));
+    assert_eq!(
+        (files, cut),
+        (vec!["".into(), "c".into(), "a".into()], true)
+    );
     let (files, _) = carried(&newest, &["b", "c"], 100);
     assert_eq!(files, ["", "", ""]);
     let document = [("a", Medium::Picture), ("d", Medium::Document)];
     let (files, cut) = carried(&document, &[], 9_000);
-    assert_eq!((files, cut), (vec!["a".into()], true), "10000 for the document");
+    assert_eq!(
+        (files, cut),
+        (vec!["a".into()], true),
+        "10000 for the document"
+    );
     let (files, _) = carried(&[("s", Medium::Sound)], &[], 400);
     assert_eq!(files, ["s"], "375 for the recording");
 }

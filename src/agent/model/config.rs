@@ -230,7 +230,11 @@ impl ModelOptions {
         ] {
             if wanted && kind != format {
                 let hint = format!("write kind: {name}, or remove the key");
-                fields.invalid(key, "the format of this provider has no such thing", Some(&hint));
+                fields.invalid(
+                    key,
+                    "the format of this provider has no such thing",
+                    Some(&hint),
+                );
             }
         }
         fields.finish();

@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, fmt, path::PathBuf, sync::Arc};
 
 use super::{
     Spec, Tool, calculate, config, date, fetch, files, memory, program::folder::Programs,
-    schema::Schema, search, weather,
+    schema::Schema, search, translate, weather,
 };
 use crate::agent::{
     context::estimate_tokens,
@@ -25,6 +25,7 @@ pub fn built_in_names() -> impl Iterator<Item = &'static str> {
         fetch::NAME,
         search::NAME,
         weather::NAME,
+        translate::NAME,
         memory::NAME,
     ]
     .into_iter()
@@ -297,6 +298,7 @@ fn built_in(settings: &config::Tools, ground: Ground) -> Result<Vec<Arc<dyn Tool
     let mut tools: Vec<Arc<dyn Tool>> = vec![
         Arc::new(date::DateTimeTool::default()),
         Arc::new(calculate::Calculate::default()),
+        Arc::new(translate::Translate::default()),
         Arc::new(fetch::FetchPage::new(&settings.fetch)),
     ];
     let search = search::WebSearch::new(&settings.search);

@@ -207,7 +207,11 @@ fn encode_file(file: &Enclosed) -> Option<SaidPart<'_>> {
         Medium::Sound => SaidPart::InputAudio {
             input_audio: InputAudio {
                 data: file.base64()?,
-                format: if file.mime == "audio/mpeg" { "mp3" } else { "wav" },
+                format: if file.mime == "audio/mpeg" {
+                    "mp3"
+                } else {
+                    "wav"
+                },
             },
         },
         Medium::Document => SaidPart::File {

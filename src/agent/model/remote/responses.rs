@@ -71,9 +71,16 @@ enum Said<'a> {
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum SaidPart<'a> {
-    InputText { text: &'a str },
-    InputImage { image_url: &'a str },
-    InputFile { filename: &'a str, file_data: &'a str },
+    InputText {
+        text: &'a str,
+    },
+    InputImage {
+        image_url: &'a str,
+    },
+    InputFile {
+        filename: &'a str,
+        file_data: &'a str,
+    },
 }
 
 #[derive(Serialize)]

@@ -52,7 +52,10 @@ pub(super) fn wants_sealed(body: &Value) -> bool {
 /// Looks at a request as the service does.
 pub(super) fn check(body: &Value) -> Result<(), Refusal> {
     let Some(object) = body.as_object() else {
-        return refuse("body", "We could not parse the JSON body of your request.".into());
+        return refuse(
+            "body",
+            "We could not parse the JSON body of your request.".into(),
+        );
     };
     for key in object.keys() {
         if !PARAMETERS.contains(&key.as_str()) {
@@ -66,7 +69,10 @@ pub(super) fn check(body: &Value) -> Result<(), Refusal> {
     if body["model"].as_str().is_none_or(str::is_empty) {
         return refuse("model", "Missing required parameter: 'model'.".into());
     }
-    if body["max_output_tokens"].as_u64().is_some_and(|most| most < 16) {
+    if body["max_output_tokens"]
+        .as_u64()
+        .is_some_and(|most| most < 16)
+    {
         return refuse("max_output_tokens", "Expected a value >= 16.".into());
     }
     for tool in body["tools"].as_array().into_iter().flatten() {
@@ -114,7 +120,8 @@ fn check_items(input: &[Value], stateless: bool) -> Result<(), Refusal> {
                     return missing("output");
                 }
                 if !open.contains(&call) || answered.contains(&call) {
-                    let message = format!("No tool call found for function call output with call_id {call}.");
+                    let message =
+                        format!("No tool call found for function call output with call_id {call}.");
                     return refuse("input", message);
                 }
                 answered.push(call);
@@ -132,7 +139,11 @@ fn check_items(input: &[Value], stateless: bool) -> Result<(), Refusal> {
                     });
                 }
                 let next = input.get(at + 1).map(|next| &next["type"]);
-                if !next.is_some_and(|next| ["message", "function_call", "reasoning"].iter().any(|kind| next == kind)) {
+                if !next.is_some_and(|next| {
+                    ["message", "function_call", "reasoning"]
+                        .iter()
+                        .any(|kind| next == kind)
+                }) {
                     let message = "Item of type 'reasoning' was provided without its required following item.";
                     return refuse("input", message.into());
                 }
@@ -146,7 +157,10 @@ fn check_items(input: &[Value], stateless: bool) -> Result<(), Refusal> {
         }
     }
     match open.iter().find(|call| !answered.contains(call)) {
-        Some(call) => refuse("input", format!("No tool output found for function call {call}.")),
+        Some(call) => refuse(
+            "input",
+            format!("No tool output found for function call {call}."),
+        ),
         None => Ok(()),
     }
 }
@@ -154,13 +168,19 @@ fn check_items(input: &[Value], stateless: bool) -> Result<(), Refusal> {
 fn check_message(item: &Value, place: &str) -> Result<(), Refusal> {
     let role = item["role"].as_str().unwrap_or_default();
     if !["user", "assistant", "system", "developer"].contains(&role) {
-        return refuse(&format!("{place}.role"), format!("Invalid value: '{role}'."));
+        return refuse(
+            &format!("{place}.role"),
+            format!("Invalid value: '{role}'."),
+        );
     }
     if item["content"].is_string() {
         return Ok(());
     }
     let Some(parts) = item["content"].as_array().filter(|parts| !parts.is_empty()) else {
-        return refuse(&format!("{place}.content"), "Invalid type for content.".into());
+        return refuse(
+            &format!("{place}.content"),
+            "Invalid type for content.".into(),
+        );
     };
     for part in parts {
         let kind = part["type"].as_str().unwrap_or_default();
@@ -178,7 +198,10 @@ fn check_message(item: &Value, place: &str) -> Result<(), Refusal> {
             _ => false,
         };
         if !fine {
-            return refuse(&format!("{place}.content"), format!("Invalid value: '{kind}'."));
+            return refuse(
+                &format!("{place}.content"),
+                format!("Invalid value: '{kind}'."),
+            );
         }
     }
     Ok(())
@@ -239,7 +262,8 @@ impl Answer<'_> {
 
     /// As events; without the end if it is not `complete`.
     pub(super) fn events(&self, complete: bool) -> Vec<Bytes> {
-        let started = json!({"id": "resp", "object": "response", "status": "in_progress", "output": []});
+        let started =
+            json!({"id": "resp", "object": "response", "status": "in_progress", "output": []});
         let mut slices = vec![
             event(json!({"type": "response.created", "response": started})),
             event(json!({"type": "response.in_progress", "response": started})),
@@ -256,12 +280,18 @@ impl Answer<'_> {
             if begun["arguments"].is_string() {
                 begun["arguments"] = "".into();
             }
-            slices.push(event(json!({"type": "response.output_item.added", "output_index": at, "item": begun})));
+            slices.push(event(
+                json!({"type": "response.output_item.added", "output_index": at, "item": begun}),
+            ));
             slices.extend(self.deltas(at, &item));
-            slices.push(event(json!({"type": "response.output_item.done", "output_index": at, "item": item})));
+            slices.push(event(
+                json!({"type": "response.output_item.done", "output_index": at, "item": item}),
+            ));
         }
         if complete {
-            slices.push(event(json!({"type": "response.completed", "response": self.response()})));
+            slices.push(event(
+                json!({"type": "response.completed", "response": self.response()}),
+            ));
         }
         slices
     }
@@ -269,8 +299,10 @@ impl Answer<'_> {
     /// The pieces of an item.
     fn deltas(&self, at: usize, item: &Value) -> Vec<Bytes> {
         let piece = |kind: &str, delta: &str| {
-            event(json!({"type": format!("response.{kind}.delta"), "item_id": item["id"],
-                "output_index": at, "content_index": 0, "summary_index": 0, "delta": delta}))
+            event(
+                json!({"type": format!("response.{kind}.delta"), "item_id": item["id"],
+                "output_index": at, "content_index": 0, "summary_index": 0, "delta": delta}),
+            )
         };
         match item["type"].as_str().unwrap_or_default() {
             "reasoning" => vec![piece("reasoning_summary_text", self.thought)],
@@ -286,8 +318,10 @@ impl Answer<'_> {
                 let mut pieces: Vec<Bytes> = halves
                     .map(|half| piece("function_call_arguments", &half))
                     .collect();
-                pieces.push(event(json!({"type": "response.function_call_arguments.done",
-                    "item_id": item["id"], "output_index": at, "arguments": arguments})));
+                pieces.push(event(
+                    json!({"type": "response.function_call_arguments.done",
+                    "item_id": item["id"], "output_index": at, "arguments": arguments}),
+                ));
                 pieces
             }
         }

@@ -227,7 +227,11 @@ impl Script {
 
     /// Content type and slices for a request that wants a stream or not. A body of words that
     /// does not end properly has no end mark.
-    pub(super) fn render(&self, format: Format, (stream, sealed): (bool, bool)) -> (&str, Vec<Bytes>) {
+    pub(super) fn render(
+        &self,
+        format: Format,
+        (stream, sealed): (bool, bool),
+    ) -> (&str, Vec<Bytes>) {
         let complete = self.ending == Ending::Complete;
         let (proper, slices) = match (&self.body, format) {
             (Body::Raw(slices), _) => ("text/event-stream", slices.clone()),
@@ -255,7 +259,11 @@ impl Script {
             }
         };
         let slices = match self.size {
-            Some(size) => slices.concat().chunks(size).map(Bytes::copy_from_slice).collect(),
+            Some(size) => slices
+                .concat()
+                .chunks(size)
+                .map(Bytes::copy_from_slice)
+                .collect(),
             None => slices,
         };
         (self.content_type.as_deref().unwrap_or(proper), slices)
@@ -268,8 +276,8 @@ impl Script {
                 [{"index": 0, "delta": delta, "finish_reason": null}]}),
             )
         };
-        let thought = (!self.thought.is_empty())
-            .then(|| delta(json!({"reasoning_content": self.thought})));
+        let thought =
+            (!self.thought.is_empty()).then(|| delta(json!({"reasoning_content": self.thought})));
         let words_of = words.iter().map(|word| delta(json!({"content": word})));
         let mut slices: Vec<Bytes> = thought.into_iter().chain(words_of).collect();
         for (index, call) in calls.iter().enumerate() {

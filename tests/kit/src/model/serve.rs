@@ -138,12 +138,7 @@ fn record(state: &State, headers: &HeaderMap, body: Value) {
     state.count.send_modify(|count| *count += 1);
 }
 
-fn respond(
-    script: &Script,
-    format: Format,
-    wanted: (bool, bool),
-    guard: Guard,
-) -> Response<Body> {
+fn respond(script: &Script, format: Format, wanted: (bool, bool), guard: Guard) -> Response<Body> {
     let (content_type, slices) = script.render(format, wanted);
     let mut response = Response::builder()
         .status(StatusCode::from_u16(script.status).expect("a valid status"))

@@ -290,12 +290,7 @@ impl Answer {
     }
 
     /// The state of the whole answer, which is its end. `kind` is what the event says of it.
-    fn end(
-        &mut self,
-        body: &str,
-        kind: Option<&str>,
-        key: Option<&str>,
-    ) -> Result<(), ModelError> {
+    fn end(&mut self, body: &str, kind: Option<&str>, key: Option<&str>) -> Result<(), ModelError> {
         let whole: Whole<'_> = serde_json::from_str(body).map_err(unreadable)?;
         let status = whole.status.as_deref().or(kind).unwrap_or_default();
         if whole.error.is_some() || !matches!(status, "completed" | "incomplete") {

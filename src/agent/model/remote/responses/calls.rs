@@ -124,9 +124,9 @@ impl Calls {
             let Some(open) = self.open.get(at) else {
                 return true;
             };
-            let other_id =
-                !told.item.is_empty() && !open.item.is_empty() && told.item != open.item;
-            let other_place = told.place.is_some() && open.place.is_some() && told.place != open.place;
+            let other_id = !told.item.is_empty() && !open.item.is_empty() && told.item != open.item;
+            let other_place =
+                told.place.is_some() && open.place.is_some() && told.place != open.place;
             other_id || other_place
         };
         match by_id.or(by_place) {

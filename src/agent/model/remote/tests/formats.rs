@@ -4,11 +4,7 @@ use serde_json::json;
 
 use super::*;
 
-const FORMATS: [Format; 3] = [
-    Format::ChatCompletions,
-    Format::Messages,
-    Format::Responses,
-];
+const FORMATS: [Format; 3] = [Format::ChatCompletions, Format::Messages, Format::Responses];
 
 /// A fake and a client that speaks a format to it.
 async fn pair(format: Format) -> (FakeModel, Remote) {
@@ -31,7 +27,11 @@ async fn an_answer_streams_whole_with_its_cost_and_what_was_thought_apart() {
             completion: 4,
             total: 14,
         }];
-        assert_eq!((got.text.as_str(), got.usage), ("早上好😀!", usage), "{format:?}");
+        assert_eq!(
+            (got.text.as_str(), got.usage),
+            ("早上好😀!", usage),
+            "{format:?}"
+        );
         assert_eq!(got.finish, [FinishReason::Stop], "{format:?}");
         assert_eq!(got.reasoning.as_deref(), Some("a greeting"), "{format:?}");
         let asked = &fake.requests()[0];
@@ -83,12 +83,7 @@ async fn a_conversation_says_the_same_in_every_format() {
         let spoken: Vec<&str> = spoken.iter().map(String::as_str).collect();
         assert_eq!(
             spoken,
-            [
-                "system: be kind",
-                "user: hi",
-                "assistant: so",
-                "user: and?"
-            ],
+            ["system: be kind", "user: hi", "assistant: so", "user: and?"],
             "{format:?}"
         );
         assert_eq!(
@@ -163,9 +158,9 @@ async fn keep_alives_count_as_life_in_every_format() {
         let (fake, model) = pair(format).await;
         let mut slices = vec![": working\n\n".to_owned(); 10];
         let events = match format {
-            Format::ChatCompletions => vec![
-                json!({"choices": [{"delta": {"content": "x"}, "finish_reason": "stop"}]}),
-            ],
+            Format::ChatCompletions => {
+                vec![json!({"choices": [{"delta": {"content": "x"}, "finish_reason": "stop"}]})]
+            }
             Format::Messages => vec![
                 json!({"type": "content_block_delta", "index": 0, "delta": {"text": "x"}}),
                 json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}}),

@@ -50,10 +50,12 @@ fn whole(at: i64, id: &str, arguments: &str) -> Value {
 async fn the_request_leaves_nothing_with_the_provider() {
     let fake = FakeModel::start().await;
     let model = speaks_responses(&fake);
-    let sealed = |model: &str| Sealed {
+    let sealed = |model: &str| {
+        Sealed {
         model: model.into(),
         items: json!([{"type": "reasoning", "id": "rs_0", "summary": [], "encrypted_content": "sealed:x"}])
             .to_string(),
+    }
     };
     let called = |sealed: Sealed, id: &str| Message {
         sealed: Some(sealed),
@@ -96,7 +98,8 @@ async fn the_request_leaves_nothing_with_the_provider() {
     fake.wait_for(1).await;
     let seen = fake.requests().remove(0);
     assert_eq!(seen.header("authorization"), Some("Bearer k-very-secret"));
-    let call = |id: &str| json!({"type": "function_call", "call_id": id, "name": "f", "arguments": "{}"});
+    let call =
+        |id: &str| json!({"type": "function_call", "call_id": id, "name": "f", "arguments": "{}"});
     let gave = |id: &str| json!({"type": "function_call_output", "call_id": id, "output": "one"});
     let expected = json!({
         "model": "tiny", "stream": true, "store": false, "instructions": "be kind",
@@ -167,10 +170,7 @@ async fn calls_side_by_side_are_not_mixed_up() {
         .collect();
     assert_eq!(
         called,
-        [
-            ("call-a", "f", r#"{"x":1}"#),
-            ("call-b", "g", r#"{"y":2}"#)
-        ]
+        [("call-a", "f", r#"{"x":1}"#), ("call-b", "g", r#"{"y":2}"#)]
     );
     assert_eq!(got.finish, [FinishReason::ToolCalls]);
 }
@@ -221,7 +221,10 @@ async fn ends_are_told_apart() {
             ("yes", vec![finish], 5)
         );
     }
-    let done = [word.clone(), json!({"type": "response.output_text.done", "text": "yes"})];
+    let done = [
+        word.clone(),
+        json!({"type": "response.output_text.done", "text": "yes"}),
+    ];
     let (_, error) = events(&done).await.unwrap_err();
     assert_eq!(error.kind, ErrorClass::Network, "no end is no answer");
     let (_, error) = told(Script::raw([format!("data: {word}\n\ndata: [DONE]\n\n")]))
@@ -233,8 +236,10 @@ async fn ends_are_told_apart() {
 #[tokio::test]
 async fn what_came_in_pieces_is_not_taken_again_from_the_whole() {
     let text = |at: i64, text: &str| json!({"type": "response.output_text.delta", "output_index": at, "delta": text});
-    let message = |text: &str| json!({"type": "message", "content": [{"type": "output_text", "text": text}]});
-    let done = json!({"type": "response.output_item.done", "output_index": 0, "item": message("one")});
+    let message =
+        |text: &str| json!({"type": "message", "content": [{"type": "output_text", "text": text}]});
+    let done =
+        json!({"type": "response.output_item.done", "output_index": 0, "item": message("one")});
     let all = completed(json!([message("one"), message("two")]));
     let got = events(&[text(0, "one"), done.clone(), text(1, "two"), all.clone()])
         .await
@@ -242,7 +247,8 @@ async fn what_came_in_pieces_is_not_taken_again_from_the_whole() {
     assert_eq!(got.text, "one\n\ntwo", "two messages are two paragraphs");
     let got = events(&[done, all.clone()]).await.unwrap();
     assert_eq!(got.text, "one\n\ntwo", "a server that sends no pieces");
-    let refusal = json!({"type": "response.refusal.delta", "output_index": 0, "delta": "I will not."});
+    let refusal =
+        json!({"type": "response.refusal.delta", "output_index": 0, "delta": "I will not."});
     let got = events(&[refusal, completed(json!([]))]).await.unwrap();
     assert_eq!(got.text, "I will not.");
     let unknown = json!({"type": "response.video.delta", "delta": {"odd": 1}});
@@ -258,7 +264,10 @@ async fn failures_in_a_stream_are_errors() {
     let (_, error) = events(&[failed("server_error", "try later")])
         .await
         .unwrap_err();
-    assert!(error.recoverable && error.message.contains("try later"), "{error}");
+    assert!(
+        error.recoverable && error.message.contains("try later"),
+        "{error}"
+    );
     let (_, error) = events(&[failed("rate_limit_exceeded", "Please try again in 3s.")])
         .await
         .unwrap_err();
@@ -270,7 +279,10 @@ async fn failures_in_a_stream_are_errors() {
     assert!(!error.recoverable);
     let event = json!({"type": "error", "code": "server_error", "message": "oops", "param": null});
     let (_, error) = events(&[event]).await.unwrap_err();
-    assert!(error.recoverable && error.message.contains("oops"), "{error}");
+    assert!(
+        error.recoverable && error.message.contains("oops"),
+        "{error}"
+    );
     let whole = json!({"object": "response", "status": "failed", "output": [],
         "error": {"code": "server_error", "message": "whole"}});
     let (_, error) = told(Script::raw([whole.to_string()])).await.unwrap_err();
@@ -282,7 +294,11 @@ async fn failures_in_a_stream_are_errors() {
 
 #[test]
 fn addresses_of_the_responses_format_are_joined() {
-    for base in ["https://a.example/v1", "https://a.example/v1/", "https://a.example/v1/responses"] {
+    for base in [
+        "https://a.example/v1",
+        "https://a.example/v1/",
+        "https://a.example/v1/responses",
+    ] {
         let url = endpoint(base, Format::Responses).unwrap();
         assert_eq!(url.as_str(), "https://a.example/v1/responses", "{base}");
     }
