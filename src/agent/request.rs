@@ -34,6 +34,10 @@ use crate::{
 /// History rows read for one turn; the token budget decides what of them is used.
 pub(super) const HISTORY_ROWS: usize = 200;
 
+/// Put before a task whose time has come.
+const DUE: &str = "[From the gateway: the person is not here now. What follows is a task that he had put off until {at}, in \
+his words or yours. Do it now, and answer with what came of it.]";
+
 /// The part of the context that the declarations of tools may take: one in so many.
 const TOOLS_SHARE: usize = 3;
 
@@ -239,6 +243,10 @@ fn newest(input: &Input, turn: &Turn, heard: &Heard, notes: &str) -> String {
     }
     if heard.untrusted {
         newest = format!("{}\n{newest}", Text::HintUntrusted.render(turn.language));
+    }
+    if let Some(due) = turn.body().due {
+        let at = crate::clock::minute_in(due, &input.rules.settings.zone);
+        newest = format!("{}\n{newest}", DUE.replace("{at}", &at));
     }
     if let Some(dropped) = &input.dropped {
         let hint = Text::HintDropped {

@@ -18,6 +18,7 @@ pub(in crate::agent) mod park;
 pub mod program;
 mod ready;
 pub mod registry;
+pub mod schedule;
 pub mod schema;
 pub mod search;
 pub mod sending;
@@ -27,14 +28,18 @@ pub mod weather;
 
 use async_trait::async_trait;
 use serde_json::{Map, Value};
-use weirgate_sdk::{ConversationKey, Timestamp};
+use weirgate_sdk::{ConversationKey, Timestamp, UserKey};
 
 use crate::{
     agent::{memory::Site, rules::Rules},
     clock::Zone,
+    command::Desk,
+    i18n::Language,
+    outbound::due::Author,
     pending::Elicited,
     permission::{Capability, Proof},
     security::fence::Origin,
+    store::Body,
 };
 
 /// Whether a tool changes anything.
@@ -92,6 +97,28 @@ impl Spec {
     }
 }
 
+/// Who asks, and with which message.
+#[derive(Debug, Clone, Copy)]
+pub struct Asker<'a> {
+    /// The person's key.
+    pub person: &'a UserKey,
+    /// The message.
+    pub body: &'a Body,
+    /// The language in which he is spoken to.
+    pub language: Language,
+}
+
+impl Asker<'_> {
+    /// What is kept of him for a task that he puts off.
+    #[must_use]
+    pub fn task(self) -> Author {
+        Author {
+            name: self.body.name.clone(),
+            group: self.body.group,
+        }
+    }
+}
+
 /// One call of a tool.
 #[derive(Debug)]
 pub struct Call<'a> {
@@ -111,6 +138,8 @@ pub struct Call<'a> {
     pub zone: &'a Zone,
     /// Now.
     pub now: Timestamp,
+    /// Who asks and with which message, and what of the gateway it may see and do.
+    pub counter: Option<(Asker<'a>, &'a Desk)>,
     /// How it asks a model for the one who asks.
     pub asking: &'a asking::Asking,
     /// How it gives files that go out with the answer, where files can be kept.

@@ -9,6 +9,7 @@ mod failures;
 mod formats;
 mod page;
 mod prompt;
+mod schedule;
 mod streams;
 mod tools;
 mod translate;

@@ -10,7 +10,7 @@ use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream};
 use parking_lot::Mutex;
 
 use super::{
-    Call, Fault, Given,
+    Asker, Call, Fault, Given,
     asking::Asking,
     config::ToolCalling,
     order::{Kind, groups},
@@ -264,6 +264,11 @@ impl Agent {
             let asking = Asking::new(of_turn(input, turn), input.turn, self.random);
             let started = self.clock.tick();
             let sending = self.sending(input, turn, usage);
+            let asker = Asker {
+                person: &turn.person,
+                body: turn.body(),
+                language: turn.language,
+            };
             let call = Call {
                 proof: &ready.proof,
                 arguments: &ready.arguments,
@@ -273,6 +278,7 @@ impl Agent {
                 rules: &input.rules,
                 zone: &settings.zone,
                 now: self.clock.now(),
+                counter: Some((asker, &self.desk)),
                 asking: &asking,
                 sending: sending.as_ref(),
             };

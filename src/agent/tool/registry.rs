@@ -5,7 +5,7 @@
 use std::{collections::BTreeSet, fmt, path::PathBuf, sync::Arc};
 
 use super::{
-    Spec, Tool, calculate, config, date, fetch, files, memory, program::folder::Programs,
+    Spec, Tool, calculate, config, date, fetch, files, memory, program::folder::Programs, schedule,
     schema::Schema, search, translate, weather,
 };
 use crate::agent::{
@@ -26,6 +26,7 @@ pub fn built_in_names() -> impl Iterator<Item = &'static str> {
         search::NAME,
         weather::NAME,
         translate::NAME,
+        schedule::NAME,
         memory::NAME,
     ]
     .into_iter()
@@ -299,6 +300,7 @@ fn built_in(settings: &config::Tools, ground: Ground) -> Result<Vec<Arc<dyn Tool
         Arc::new(date::DateTimeTool::default()),
         Arc::new(calculate::Calculate::default()),
         Arc::new(translate::Translate::default()),
+        Arc::new(schedule::Schedule::default()),
         Arc::new(fetch::FetchPage::new(&settings.fetch)),
     ];
     let search = search::WebSearch::new(&settings.search);

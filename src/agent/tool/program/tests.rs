@@ -64,6 +64,7 @@ async fn run(
         rules: &rules,
         zone: &Zone::utc(),
         now: 0,
+        counter: None,
         asking: &asking,
         sending: None,
     };
