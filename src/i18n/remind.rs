@@ -149,7 +149,11 @@ fn listed(waiting: &[Waiting], again: &str, task: &str) -> String {
     let line = |one: &Waiting| {
         let pattern = one.pattern.as_deref();
         let pattern = pattern.map_or_else(String::new, |pattern| format!(" ({again}: {pattern})"));
-        let task = one.task.then(|| format!(" [{task}]")).unwrap_or_default();
+        let task = if one.task {
+            format!(" [{task}]")
+        } else {
+            String::new()
+        };
         format!("{}: {}{pattern}{task} {}", one.number, one.at, one.text)
     };
     let lines: Vec<String> = waiting.iter().map(line).collect();

@@ -69,15 +69,14 @@ enum Said<'a> {
 }
 
 #[derive(Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(tag = "type")]
 enum SaidPart<'a> {
-    InputText {
-        text: &'a str,
-    },
-    InputImage {
-        image_url: &'a str,
-    },
-    InputFile {
+    #[serde(rename = "input_text")]
+    Text { text: &'a str },
+    #[serde(rename = "input_image")]
+    Image { image_url: &'a str },
+    #[serde(rename = "input_file")]
+    File {
         filename: &'a str,
         file_data: &'a str,
     },
@@ -178,7 +177,7 @@ fn said<'a>(message: &'a Message, dialect: Dialect<'_>) -> Option<Said<'a>> {
     if files.is_empty() {
         return words.map(Said::Words);
     }
-    let words = words.map(|text| SaidPart::InputText { text });
+    let words = words.map(|text| SaidPart::Text { text });
     Some(Said::Parts(words.into_iter().chain(files).collect()))
 }
 
@@ -186,8 +185,8 @@ fn said<'a>(message: &'a Message, dialect: Dialect<'_>) -> Option<Said<'a>> {
 fn encode_file(file: &Enclosed) -> Option<SaidPart<'_>> {
     let url = file.url.as_deref()?;
     match file.medium {
-        Medium::Picture => Some(SaidPart::InputImage { image_url: url }),
-        Medium::Document => Some(SaidPart::InputFile {
+        Medium::Picture => Some(SaidPart::Image { image_url: url }),
+        Medium::Document => Some(SaidPart::File {
             filename: file.file_name(),
             file_data: url,
         }),

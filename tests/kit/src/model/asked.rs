@@ -126,8 +126,8 @@ fn entries(body: &Value) -> Vec<&Value> {
 fn words(content: &Value) -> &str {
     let kinds = ["text", "input_text", "output_text"];
     let parts = content.as_array().into_iter().flatten();
-    let texts = parts.filter(|part| kinds.iter().any(|kind| part["type"] == *kind));
-    let part = texts.last().map_or(NULL, |part| &part["text"]);
+    let mut texts = parts.filter(|part| kinds.iter().any(|kind| part["type"] == *kind));
+    let part = texts.next_back().map_or(NULL, |part| &part["text"]);
     content.as_str().or(part.as_str()).unwrap_or_default()
 }
 
