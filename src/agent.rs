@@ -12,6 +12,7 @@ pub mod compact;
 mod conclude;
 pub mod config;
 pub mod context;
+mod enclosed;
 pub mod ending;
 pub mod finish;
 mod heard;

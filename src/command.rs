@@ -42,6 +42,7 @@ pub mod status;
 pub mod stop;
 pub mod target;
 pub mod transfer;
+pub mod translate;
 pub mod warn;
 pub mod weather;
 pub mod whoami;
@@ -54,6 +55,7 @@ use async_trait::async_trait;
 use weirgate_sdk::{ChatKind, ConversationKey, Menu, MenuCommand, MenuLanguage, UserKey, Whom};
 
 use crate::{
+    agent::tool::asking::Asking,
     i18n::{About, Language, Text},
     pending::Ask,
     permission::{Actor, Capability, Level, Proof, Scope},
@@ -126,6 +128,8 @@ pub struct Call<'a> {
     pub person: &'a UserKey,
     /// The message.
     pub body: &'a Body,
+    /// How a model is asked for him, by commands that do.
+    pub asking: &'a Asking,
 }
 
 /// What a command did.
@@ -197,6 +201,11 @@ pub trait Command: Send + Sync {
     /// The right that a call needs. Public and control commands need [`Capability::SEND_MESSAGE`] only.
     fn needs(&self, arguments: &str, site: Site) -> (Capability, Scope);
 
+    /// It asks a model, and is only run where the one who calls may.
+    fn asks_model(&self) -> bool {
+        false
+    }
+
     /// Runs it.
     ///
     /// # Errors
@@ -205,7 +214,7 @@ pub trait Command: Send + Sync {
 }
 
 /// All commands, in the order of /help.
-static COMMANDS: [&dyn Command; 42] = [
+static COMMANDS: [&dyn Command; 43] = [
     &help::Help,
     &ping::Ping,
     &status::Status,
@@ -216,6 +225,7 @@ static COMMANDS: [&dyn Command; 42] = [
     &log::Log,
     &search::Search,
     &weather::WeatherCommand,
+    &translate::TranslateCommand,
     &remind::RemindCommand,
     &output::Output,
     &lang::Lang,

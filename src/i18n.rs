@@ -19,6 +19,7 @@ pub mod servers;
 pub mod settings;
 pub mod setup;
 pub mod skills;
+pub mod translate;
 pub mod weather;
 mod zh;
 
@@ -147,6 +148,8 @@ pub enum About {
     Remind,
     /// /weather
     Weather,
+    /// /translate
+    Translate,
     /// /mcp
     Mcp,
     /// /broadcast

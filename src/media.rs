@@ -32,7 +32,7 @@ use weirgate_sdk::{
     Attachment, AttachmentKind, ConversationKey, Download, DownloadError, Downloads,
 };
 
-pub use kind::{TEXT, is_picture};
+pub use kind::TEXT;
 
 use self::{config::Media, folder::Folder, kind::Found};
 use crate::{
@@ -414,27 +414,28 @@ impl MediaStore {
         self.folder.read(id, most).await
     }
 
-    /// Reads whole files, as soon as the memory for them is free. Of more than fits at once, the last are left out.
-    pub async fn load(&self, rows: &[MediaRow]) -> InMemory {
+    /// Reads whole files, each with its size, as soon as the memory for them is free. Of more than fits at once, the
+    /// last are left out.
+    pub async fn load(&self, files: &[(String, u64)]) -> InMemory {
         let mut share = 0_u32;
-        let mut wanted = Vec::with_capacity(rows.len());
-        for row in rows {
-            let size = u32::try_from(row.size).unwrap_or(u32::MAX);
+        let mut wanted = Vec::with_capacity(files.len());
+        for file in files {
+            let size = u32::try_from(file.1).unwrap_or(u32::MAX);
             let fits = share.saturating_add(size) <= IN_MEMORY;
             if fits {
                 share += size;
             }
-            wanted.push(fits.then_some(row));
+            wanted.push(fits.then_some(file));
         }
         // Never closed.
         let share = Arc::clone(&self.memory)
             .acquire_many_owned(share)
             .await
             .ok();
-        let mut files = Vec::with_capacity(rows.len());
-        for row in wanted {
-            let read = match row {
-                Some(row) => self.folder.read(&row.id, row.size).await,
+        let mut files = Vec::with_capacity(wanted.len());
+        for file in wanted {
+            let read = match file {
+                Some((id, size)) => self.folder.read(id, *size).await,
                 None => Ok(None),
             };
             let bytes = read.unwrap_or_else(|error| {

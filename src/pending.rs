@@ -10,7 +10,7 @@ mod code;
 pub mod expiry;
 mod form;
 mod parked;
-mod resume;
+pub mod resume;
 mod retire;
 
 pub use act::{Act, Ask, Asked};

@@ -182,6 +182,8 @@ reasons! {
     MediaTooLarge = "media_too_large", Change;
     /// A file could not be fetched or kept; the answer says so.
     MediaFailed = "media_failed", Change;
+    /// A model refused the files of a request and was given the words alone.
+    MediaRefused = "media_refused", Change;
     /// The conversation's policy takes no commands.
     CommandsOff = "commands_off", Refusal;
     /// More than the conversation's policy allows in a minute.

@@ -191,6 +191,21 @@ impl Agent {
         Some(self.refused(input, turn, Some(&text), Reason::TooMany))
     }
 
+    /// Why a command does not ask a model, if so: none answers here, or the tokens of today are used up.
+    ///
+    /// # Errors
+    /// The store's.
+    pub(super) async fn no_model(
+        &self,
+        input: &Input,
+        turn: &Turn,
+    ) -> Result<Option<Ending>, StoreError> {
+        if !turn.rules.policy.allow_ai_responses {
+            return Ok(Some(self.refused(input, turn, None, Reason::AnswersOff)));
+        }
+        self.out_of_tokens(input, turn).await
+    }
+
     /// Why a command is not taken, whatever its own needs are.
     pub(super) fn command_not_taken(&self, input: &Input, turn: &Turn) -> Option<Ending> {
         let moderates = turn

@@ -9,11 +9,12 @@ use weirgate_sdk::{MessageId, PreviewStart};
 
 use super::{
     Agent,
+    choice::of_turn,
     context::TooLarge,
     ending::Ending,
     heard::Heard,
     history::{Cost, Step},
-    model::{Chain, ChainError, Completion, Listener, Outcome, ToolCall},
+    model::{ChainError, Completion, Listener, Outcome, ToolCall},
     request::Question,
     tool::{execute::Goes, in_use::in_use, usage::Usage},
     turn::{Input, Turn},
@@ -21,7 +22,7 @@ use super::{
 };
 use crate::{
     agent::running::RunningTurn,
-    command::{model, output},
+    command::output,
     i18n::{Language, Text},
     outbound::{
         activity::Activity,
@@ -400,7 +401,7 @@ impl Agent {
         collector: &mut Collector,
     ) -> Result<Asked, StoreError> {
         let calling = &input.rules.settings.tool_calling;
-        let chain = chain(input, turn);
+        let chain = of_turn(input, turn);
         let note = |reason| self.traces.note(input.turn, reason, self.clock.now());
         // Only the first request of a turn holds the permit that the dispatcher took.
         let mut permit = input.permit.lock().take();
@@ -431,7 +432,7 @@ impl Agent {
                 Err(too_large) => return Ok(Asked::DoesNotFit(too_large)),
             };
             // Held until the model has answered.
-            let _memory = self.show_pictures(&mut request.messages).await;
+            let _memory = self.load_enclosed(&mut request.messages).await;
             let rules = &input.rules;
             let permit = permit.take();
             let run = chain.run(
@@ -455,6 +456,7 @@ impl Agent {
                     work.steps.push(Step {
                         text,
                         reasoning: completion.reasoning,
+                        sealed: completion.sealed,
                         results: vec![None; completion.calls.len()],
                         files: Vec::new(),
                         calls: completion.calls,
@@ -477,13 +479,6 @@ impl Agent {
             }
         }
     }
-}
-
-/// The models of a turn: the one that the conversation chose, then those of the configuration.
-fn chain(input: &Input, turn: &Turn) -> Chain {
-    let chosen = turn.rules.settings.get(model::KEY).map(String::as_str);
-    let role = turn.actor.role_for_models();
-    input.rules.choices.chain(&input.rules.chain, role, chosen)
 }
 
 /// What a person is shown while tools run.

@@ -25,13 +25,14 @@ impl Agent {
         if completion.attempts > 1 {
             note(Reason::ModelRetried);
         }
+        if completion.files_refused {
+            note(Reason::MediaRefused);
+        }
         let first = chain.models().first();
         if first.is_some_and(|model| model.name() != completion.model) {
             note(Reason::ModelFellBack);
         }
-        let usage = completion
-            .usage
-            .unwrap_or_else(|| estimated(request, completion));
+        let usage = usage_of(request, completion);
         let price = counted(&input.rules.choices, completion, usage);
         cost.model.clone_from(&completion.model);
         cost.requests = cost.requests.saturating_add(1);
@@ -50,6 +51,12 @@ pub(super) fn counted(choices: &Choices, completion: &Completion, usage: Usage) 
     let price = choices.cost(&completion.model, usage);
     metrics::cost(provider, price);
     price
+}
+
+/// What a request took.
+pub(super) fn usage_of(request: &ChatRequest, completion: &Completion) -> Usage {
+    let counted = completion.usage;
+    counted.unwrap_or_else(|| estimated(request, completion))
 }
 
 /// What a request took, about, where the provider does not say.

@@ -5,7 +5,11 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::model::{Chain, Model, Usage, config::Price};
+use super::{
+    model::{Chain, Model, Usage, config::Price},
+    turn::{Input, Turn},
+};
+use crate::command::model;
 
 /// The models that may be chosen.
 #[derive(Clone, Default)]
@@ -90,6 +94,13 @@ impl Choices {
             .round() as u64;
         cost
     }
+}
+
+/// The models of a turn: the one that the conversation chose, then those of the configuration.
+pub(in crate::agent) fn of_turn(input: &Input, turn: &Turn) -> Chain {
+    let chosen = turn.rules.settings.get(model::KEY).map(String::as_str);
+    let role = turn.actor.role_for_models();
+    input.rules.choices.chain(&input.rules.chain, role, chosen)
 }
 
 /// Millionths of a currency as people read them: four digits, more while it is next to nothing.

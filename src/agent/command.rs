@@ -4,7 +4,9 @@
 
 use super::{
     Agent,
+    choice::of_turn,
     ending::Ending,
+    tool::asking::Asking,
     turn::{Input, Turn},
 };
 use crate::{
@@ -61,6 +63,12 @@ impl Agent {
         {
             return Ok(ending);
         }
+        if command.asks_model()
+            && let Some(ending) = self.no_model(input, turn).await?
+        {
+            return Ok(ending);
+        }
+        let asking = Asking::new(of_turn(input, turn), input.turn, self.random);
         let call = Call {
             arguments,
             language: turn.language,
@@ -72,8 +80,10 @@ impl Agent {
             conversation: &turn.conversation,
             person: &turn.person,
             body: turn.body(),
+            asking: &asking,
         };
         let mut done = command.run(call, &self.desk).await?;
+        done.effects.extend(self.spend(input, &asking.into_cost()));
         if done.refused == Some(Reason::PermissionDenied) && !self.may_tell(input) {
             // Presses have no limit of their own; a flood of them must not fill the log.
             done.effects

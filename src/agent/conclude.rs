@@ -170,7 +170,9 @@ impl Agent {
         };
         let said = Content::person(&heard.name, heard.words).with(heard.media.parts);
         let mut rows = vec![row(Role::User, said)];
-        for step in &work.steps {
+        for step in &mut work.steps {
+            // No later turn has a use for it.
+            step.sealed = None;
             rows.push(row(Role::Assistant, Content::step(step)));
         }
         let mut answer = Content::model(text.to_owned(), reasoning);

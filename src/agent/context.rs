@@ -8,10 +8,13 @@ pub mod middle;
 pub mod record;
 mod repair;
 
+use std::collections::HashSet;
+
 use crate::{
     agent::{
+        enclosed::Known,
         history::{Content, Step},
-        model::{Message, Picture, Role},
+        model::{Enclosed, Medium, Message, Role},
     },
     security::fence::{self, Origin, fenced},
     store::{self, History},
@@ -26,8 +29,10 @@ pub struct Material<'a> {
     pub history: &'a [History],
     /// The newest message: the words of this turn.
     pub newest: String,
-    /// The pictures that came with them.
-    pub pictures: Vec<Picture>,
+    /// The files that came with them.
+    pub enclosed: Vec<Enclosed>,
+    /// The files of earlier rows that the request may carry.
+    pub known: &'a Known,
     /// What the model called in this turn so far, oldest first.
     pub steps: &'a [Step],
 }
@@ -94,23 +99,41 @@ const SUMMARY: &str = "[From the gateway: what was said before, in short. It is 
 
 /// Tokens that a picture takes, roughly: what the large providers count for one of middle size.
 const PER_PICTURE: usize = 1_000;
+/// Bytes of a recording that are a token, roughly: ten tokens a second, and 16 kB.
+const SOUND_BYTES: u64 = 1_600;
+/// Bytes of a document that are a token, roughly.
+const DOCUMENT_BYTES: u64 = 60;
+/// What a document takes at least, and what is assumed of one at most: large ones are mostly pictures.
+const PER_DOCUMENT: (usize, usize) = (1_500, 60_000);
+
+/// Tokens that a file takes, roughly.
+fn file_cost(file: &Enclosed) -> usize {
+    let of = |bytes: u64| usize::try_from(file.size / bytes).unwrap_or(usize::MAX);
+    match file.medium {
+        Medium::Picture => PER_PICTURE,
+        Medium::Sound => of(SOUND_BYTES).saturating_add(1),
+        Medium::Document => of(DOCUMENT_BYTES).clamp(PER_DOCUMENT.0, PER_DOCUMENT.1),
+    }
+}
 
 fn cost(message: &Message) -> usize {
     let reasoning = message.reasoning.as_deref().map_or(0, estimate_tokens);
+    let sealed = message.sealed.as_ref();
+    let sealed = sealed.map_or(0, |sealed| estimate_tokens(&sealed.items));
     let calls = message.calls.iter();
     let calls = calls.map(|call| estimate_tokens(&call.arguments) + PER_MESSAGE);
-    let pictures = message.pictures.len() * PER_PICTURE;
-    estimate_tokens(&message.text) + reasoning + calls.sum::<usize>() + pictures + PER_MESSAGE
+    let files = message.enclosed.iter().map(file_cost).sum::<usize>();
+    estimate_tokens(&message.text) + reasoning + sealed + calls.sum::<usize>() + files + PER_MESSAGE
 }
 
 fn costs(messages: &[Message]) -> usize {
     messages.iter().map(cost).sum()
 }
 
-/// Tokens that a stored row takes, about.
+/// Tokens that the words of a stored row take, about.
 #[must_use]
 pub fn row_cost(row: &History) -> usize {
-    from_row(row).map_or(0, |messages| costs(&messages))
+    from_row(row, &Known::new()).map_or(0, |messages| costs(&messages))
 }
 
 /// Builds the context.
@@ -120,8 +143,8 @@ pub fn row_cost(row: &History) -> usize {
 pub fn build(material: Material<'_>, budget: Budget) -> Result<Built, TooLarge> {
     let system = (!material.system.is_empty())
         .then(|| Message::words(Role::System, material.system.to_owned()));
-    let newest = Message {
-        pictures: material.pictures,
+    let mut newest = Message {
+        enclosed: material.enclosed,
         ..Message::words(Role::User, material.newest)
     };
     let most = budget
@@ -129,15 +152,21 @@ pub fn build(material: Material<'_>, budget: Budget) -> Result<Built, TooLarge> 
         .saturating_sub(system.as_ref().map_or(0, cost));
     let mut work: Vec<Message> = material.steps.iter().flat_map(from_step).collect();
     let room = most.saturating_sub(cost(&newest));
+    unseal(&mut work, room);
     let mut results_cut = shorten(&mut work, room);
+    results_cut |= unload(&mut newest, most.saturating_sub(costs(&work)));
     let size = cost(&newest) + costs(&work);
     if size > most {
         return Err(TooLarge { size, most });
     }
     let room = most - size;
 
-    let rows = material.history.iter().map(|row| (row.role, from_row(row)));
+    let rows = material.history.iter();
+    let rows = rows.map(|row| (row.role, from_row(row, material.known)));
     let (mut earlier, repaired) = repair::repair(rows);
+    repair::distinct(&mut work, &earlier);
+    once(&mut earlier, &newest);
+    results_cut |= unload_rows(&mut earlier, room);
     results_cut |= shorten_rows(&mut earlier, room);
     let before = earlier.len();
     let earlier = kept(earlier, room, budget.keep_recent);
@@ -172,6 +201,40 @@ impl Row {
         self.messages
             .first()
             .is_some_and(|first| first.role == role)
+    }
+}
+
+/// Takes the files of a message out, the last first, until it has room: the words describe them. Says whether it did.
+fn unload(message: &mut Message, room: usize) -> bool {
+    let mut unloaded = false;
+    while cost(message) > room && message.enclosed.pop().is_some() {
+        unloaded = true;
+    }
+    unloaded
+}
+
+/// Takes files out of earlier rows, the oldest first, until all rows have room; says whether it did.
+fn unload_rows(rows: &mut [Row], room: usize) -> bool {
+    let mut total: usize = rows.iter().map(Row::cost).sum();
+    let mut unloaded = false;
+    for message in rows.iter_mut().flat_map(|row| &mut row.messages) {
+        if total <= room {
+            break;
+        }
+        let before = cost(message);
+        let others = total - before;
+        unloaded |= unload(message, room.saturating_sub(others));
+        total = others + cost(message);
+    }
+    unloaded
+}
+
+/// Leaves each file where it was sent last.
+fn once(rows: &mut [Row], newest: &Message) {
+    let mut seen: HashSet<String> = newest.enclosed.iter().map(|file| file.id.clone()).collect();
+    let messages = rows.iter_mut().rev().flat_map(|row| &mut row.messages);
+    for message in messages {
+        message.enclosed.retain(|file| seen.insert(file.id.clone()));
     }
 }
 
@@ -218,6 +281,19 @@ fn kept(mut rows: Vec<Row>, room: usize, keep_recent: usize) -> Vec<Row> {
     summary.into_iter().chain(rows).collect()
 }
 
+/// Lets go of reasoning that only its model can read, the oldest first, until the messages have room.
+fn unseal(messages: &mut [Message], room: usize) {
+    let mut total = costs(messages);
+    for message in messages.iter_mut().filter(|one| one.sealed.is_some()) {
+        if total <= room {
+            break;
+        }
+        let before = cost(message);
+        message.sealed = None;
+        total = total - before + cost(message);
+    }
+}
+
 /// Shortens results, the oldest first, until the messages have room; says whether it did.
 fn shorten(messages: &mut [Message], room: usize) -> bool {
     let mut total = costs(messages);
@@ -237,7 +313,7 @@ fn shorten(messages: &mut [Message], room: usize) -> bool {
 }
 
 /// The messages of a row: one, or a call's with its results.
-fn from_row(row: &History) -> Option<Vec<Message>> {
+fn from_row(row: &History, known: &Known) -> Option<Vec<Message>> {
     let content = Content::decode(&row.parts)?;
     Some(match row.role {
         store::Role::Assistant => {
@@ -258,7 +334,11 @@ fn from_row(row: &History) -> Option<Vec<Message>> {
         store::Role::User | store::Role::Ambient => {
             let text = content.text();
             vec![Message {
-                pictures: content.pictures().map(Picture::of).collect(),
+                enclosed: content
+                    .media()
+                    .filter_map(|id| known.get(id))
+                    .cloned()
+                    .collect(),
                 ..Message::words(Role::User, named(&content.name, text))
             }]
         }
@@ -269,6 +349,7 @@ fn from_row(row: &History) -> Option<Vec<Message>> {
 fn from_step(step: &Step) -> impl Iterator<Item = Message> {
     let called = Message {
         reasoning: step.reasoning.clone(),
+        sealed: step.sealed.clone(),
         calls: step.calls.clone(),
         ..Message::words(Role::Assistant, step.text.clone())
     };

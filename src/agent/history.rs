@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::model::ToolCall;
+use super::model::{Sealed, ToolCall};
 use crate::store::ReplyFile;
 
 /// One step of a turn in which the model called tools.
@@ -15,6 +15,8 @@ pub struct Step {
     pub text: String,
     /// Its reasoning, as in [`Content::reasoning`].
     pub reasoning: Option<String>,
+    /// Its reasoning that only it can read; kept as long as the turn goes on.
+    pub sealed: Option<Sealed>,
     /// What it called, in order.
     pub calls: Vec<ToolCall>,
     /// What each call gave; `None` while there is nothing.
@@ -49,6 +51,8 @@ pub enum Part {
         /// The reasoning; may be empty.
         text: String,
     },
+    /// Reasoning that only the model that gave it can read. Only steps of a turn that goes on have it.
+    Sealed(Sealed),
     /// A file that was sent.
     Media {
         /// What it is: `image`, `audio`, `video`, `file`.
@@ -104,6 +108,19 @@ pub struct Cost {
     pub price: u64,
 }
 
+impl Cost {
+    /// Adds what another request took; its time is part of the turn's.
+    pub fn add(&mut self, other: &Self) {
+        self.requests = self.requests.saturating_add(other.requests);
+        self.prompt = self.prompt.saturating_add(other.prompt);
+        self.completion = self.completion.saturating_add(other.completion);
+        self.price = self.price.saturating_add(other.price);
+        if self.model.is_empty() {
+            self.model.clone_from(&other.model);
+        }
+    }
+}
+
 fn is_nothing(number: &u64) -> bool {
     *number == 0
 }
@@ -129,10 +146,10 @@ impl Content {
         self
     }
 
-    /// The names of the pictures that were sent, in order.
-    pub fn pictures(&self) -> impl Iterator<Item = &str> {
+    /// The names in the media store of the files that were sent, in order.
+    pub fn media(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {
-            Part::Media { kind, reference } if kind == "image" => Some(reference.as_str()),
+            Part::Media { reference, .. } => Some(reference.as_str()),
             _ => None,
         })
     }
@@ -159,6 +176,7 @@ impl Content {
         if step.text.is_empty() {
             content.parts.pop();
         }
+        content.parts.extend(step.sealed.clone().map(Part::Sealed));
         for call in &step.calls {
             content.parts.push(Part::Call {
                 id: call.id.clone(),
@@ -217,9 +235,14 @@ impl Content {
             }
             _ => None,
         });
+        let sealed = self.parts.iter().find_map(|part| match part {
+            Part::Sealed(sealed) => Some(sealed.clone()),
+            _ => None,
+        });
         Step {
             text: self.text(),
             reasoning: self.reasoning(),
+            sealed,
             results: calls.iter().map(result).collect(),
             files: files.collect(),
             calls,
@@ -306,6 +329,10 @@ mod tests {
         let step = Step {
             text: String::new(),
             reasoning: Some("why".into()),
+            sealed: Some(Sealed {
+                model: "p/m".into(),
+                items: "[{}]".into(),
+            }),
             calls: vec![call("a"), call("b")],
             results: vec![None, Some("two".into())],
             files: vec![(1, file)],

@@ -4,8 +4,6 @@
 //! the command. Somebody whom the store has never met may nothing. It never believes what a client says of itself; who
 //! asks is the adapter's word.
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 use weirgate_sdk::{Asker, Change, ChatKind, Configured, Extent, Manage, NotDone, Which};
 
@@ -21,7 +19,7 @@ use crate::{
     i18n::{Language, settings},
     permission::{Actor, AuditEvent, Capability, Denial, Proof, Scope, decide},
     reason::Reason,
-    store::{Effect, Finish, Forget, HistoryScope, Place, StoreError, TurnState, Write, commit},
+    store::{Effect, Forget, Place, StoreError},
 };
 
 /// Somebody who asks, as the store knows him.
@@ -169,22 +167,7 @@ impl Agent {
         effects: Vec<Effect>,
     ) -> Result<(), NotDone> {
         let changes = super::finish::Changes::of(&effects);
-        let finish = Arc::new(Finish {
-            turn: 0,
-            begun: false,
-            members: Vec::new(),
-            state: TurnState::Done,
-            reason: None,
-            history: Vec::new(),
-            scope: HistoryScope {
-                conversation,
-                person: 0,
-            },
-            replies: Vec::new(),
-            effects,
-            at: self.clock.now(),
-        });
-        commit(&self.store, |then| Write::Finish(finish, then)).await?;
+        self.desk.write_down(conversation, effects).await?;
         changes.recent(&self.recent);
         changes.directory(&self.desk.directory);
         Ok(())

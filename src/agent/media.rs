@@ -1,14 +1,10 @@
-//! What people send beside words, in a turn: kept, described, and given to the model where it can see.
+//! What people send beside words, in a turn: kept and described. What the model is given of it is `enclosed`'s.
 //!
 //! Owns which files of a turn are fetched, what stands for each in the words, and what the person is told of one that
 //! could not be had. It never decides who may send files; that was decided before.
 
-use std::{collections::HashMap, sync::Arc};
-
-use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
 use futures_util::stream;
-use tokio::sync::OwnedSemaphorePermit;
 use weirgate_sdk::{
     Adapter, Attachment, AttachmentKind, Download, MediaLimits, Segment, answer::Format,
 };
@@ -17,14 +13,13 @@ use super::{
     Agent,
     ending::{Ending, marked},
     history::Part,
-    model::{Message, Picture},
     running::RunningTurn,
     turn::{Input, Turn},
 };
 use crate::{
     i18n::{Language, media::MediaNote},
     inbound::body::described,
-    media::{Fault, MediaStore, TEXT, is_picture},
+    media::{Fault, MediaStore, TEXT},
     reason::Reason,
     security::fence::{self, Origin},
     store::{MediaRow, ReplyBody, ReplyFile, kind_name},
@@ -39,9 +34,7 @@ const MAX_FILES: usize = 10;
 pub(super) struct Media {
     /// What stands in the words for each attachment, in their order.
     words: Vec<String>,
-    /// The pictures, for the model.
-    pub(super) pictures: Vec<Picture>,
-    /// References to what was kept, for the history.
+    /// References to what was kept, for the model and the history.
     pub(super) parts: Vec<Part>,
     /// What the person is told.
     pub(super) notes: Vec<MediaNote>,
@@ -181,20 +174,16 @@ impl Agent {
         if attachments.is_empty() {
             return Media::default();
         }
-        let sees = input
-            .rules
-            .chain
-            .models()
-            .iter()
-            .any(|model| model.takes_pictures());
+        let takes = Self::takes(input, turn);
         let mut media = Media::default();
         for (index, attachment) in attachments.into_iter().enumerate() {
             let wanted = index < MAX_FILES
                 && match attachment.kind {
-                    AttachmentKind::Image => sees,
+                    AttachmentKind::Image => takes.pictures,
+                    AttachmentKind::Audio => takes.sounds,
                     AttachmentKind::File => true,
-                    // No model here hears or sees them move.
-                    AttachmentKind::Audio | AttachmentKind::Video => false,
+                    // No model here sees them move.
+                    AttachmentKind::Video => false,
                 };
             let taken = if wanted {
                 let fetch = self.fetch(store, &*adapter, input, turn, attachment);
@@ -208,7 +197,7 @@ impl Agent {
             };
             let words = match taken {
                 Some(Ok((row, words))) => {
-                    media.keep(&row, sees);
+                    media.keep(&row);
                     words
                 }
                 Some(Err(note)) => {
@@ -257,54 +246,6 @@ impl Agent {
             note
         })
     }
-
-    /// Loads the newest pictures of a request into its messages, as many as one may have. They count for the memory
-    /// of all requests until what is given back is dropped.
-    pub(super) async fn show_pictures(
-        &self,
-        messages: &mut [Message],
-    ) -> Option<OwnedSemaphorePermit> {
-        let store = self.media.as_ref()?;
-        let most = store.settings().images_per_request;
-        let mut left = most;
-        for message in messages.iter_mut().rev() {
-            let extra = message.pictures.len().saturating_sub(left);
-            message.pictures.drain(..extra);
-            left -= message.pictures.len();
-        }
-        let ids: Vec<String> = messages
-            .iter()
-            .flat_map(|message| &message.pictures)
-            .map(|picture| picture.id.clone())
-            .collect();
-        if ids.is_empty() {
-            return None;
-        }
-        let rows = match store.rows(ids).await {
-            Ok(rows) => rows,
-            Err(error) => {
-                tracing::warn!(%error, "pictures are left out");
-                Vec::new()
-            }
-        };
-        let loaded = store.load(&rows).await;
-        let urls: HashMap<&str, Arc<str>> = rows
-            .iter()
-            .zip(loaded.files)
-            .filter_map(|(row, bytes)| {
-                let url = format!("data:{};base64,{}", row.mime, STANDARD.encode(bytes?));
-                Some((row.id.as_str(), Arc::from(url)))
-            })
-            .collect();
-        for message in messages {
-            for picture in &mut message.pictures {
-                picture.url = urls.get(picture.id.as_str()).cloned();
-            }
-            // What is gone meanwhile is still described in the words.
-            message.pictures.retain(|picture| picture.url.is_some());
-        }
-        loaded.share
-    }
 }
 
 /// Marks which files are one message with the one before.
@@ -326,11 +267,7 @@ fn joined(mut files: Vec<ReplyFile>, limits: MediaLimits) -> Vec<ReplyFile> {
 }
 
 impl Media {
-    fn keep(&mut self, row: &MediaRow, sees: bool) {
-        let picture = row.kind == AttachmentKind::Image && is_picture(&row.mime);
-        if picture && sees {
-            self.pictures.push(Picture::of(&row.id));
-        }
+    fn keep(&mut self, row: &MediaRow) {
         self.parts.push(Part::Media {
             kind: kind_name(row.kind).to_owned(),
             reference: row.id.clone(),

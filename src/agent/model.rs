@@ -7,6 +7,7 @@
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub mod calls;
@@ -80,8 +81,10 @@ pub struct Message {
     /// Hidden reasoning that came with an assistant message, played back word for word: an empty
     /// one stays empty, an absent one stays absent.
     pub reasoning: Option<String>,
-    /// Pictures that belong to it, for models that see.
-    pub pictures: Vec<Picture>,
+    /// Reasoning that came with an assistant message and that only its model can read.
+    pub sealed: Option<Sealed>,
+    /// Files that belong to it, for models that take them.
+    pub enclosed: Vec<Enclosed>,
     /// What an assistant message called, in order. Each call has its result in the messages behind it.
     pub calls: Vec<ToolCall>,
     /// The id of the call whose result a message of [`Role::Tool`] is.
@@ -97,30 +100,108 @@ impl Message {
             text,
             name: None,
             reasoning: None,
-            pictures: Vec::new(),
+            sealed: None,
+            enclosed: Vec::new(),
             calls: Vec::new(),
             answers: None,
         }
     }
 }
 
-/// A picture of a message.
+/// Reasoning that only the model that gave it can read. Within a turn it goes back to that model, and to no other.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sealed {
+    /// The model, as `provider/model`.
+    pub model: String,
+    /// A JSON list of what it gave, as it came.
+    pub items: String,
+}
+
+/// What a file is to a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Medium {
+    /// It is seen.
+    Picture,
+    /// It is heard.
+    Sound,
+    /// It is read, as it is.
+    Document,
+}
+
+impl Medium {
+    /// What a file of a media type is; none if no model takes such.
+    #[must_use]
+    pub fn of(mime: &str) -> Option<Self> {
+        match mime {
+            "image/jpeg" | "image/png" | "image/gif" | "image/webp" => Some(Self::Picture),
+            "audio/mpeg" | "audio/x-wav" => Some(Self::Sound),
+            "application/pdf" => Some(Self::Document),
+            _ => None,
+        }
+    }
+}
+
+/// What a model takes beside words.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Takes {
+    /// It sees pictures.
+    pub pictures: bool,
+    /// It hears MP3 and WAV.
+    pub sounds: bool,
+    /// It reads PDF.
+    pub documents: bool,
+}
+
+impl Takes {
+    /// Whether a file is taken.
+    #[must_use]
+    pub const fn has(self, medium: Medium) -> bool {
+        match medium {
+            Medium::Picture => self.pictures,
+            Medium::Sound => self.sounds,
+            Medium::Document => self.documents,
+        }
+    }
+
+    /// What either takes.
+    #[must_use]
+    pub const fn or(self, other: Self) -> Self {
+        Self {
+            pictures: self.pictures || other.pictures,
+            sounds: self.sounds || other.sounds,
+            documents: self.documents || other.documents,
+        }
+    }
+}
+
+/// A file of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Picture {
+pub struct Enclosed {
+    /// What it is to a model.
+    pub medium: Medium,
     /// Its name in the media store.
     pub id: String,
+    /// Its media type, by its content.
+    pub mime: String,
+    /// The name that its sender gave it; untrusted.
+    pub name: Option<String>,
+    /// Its size in bytes.
+    pub size: u64,
     /// Its bytes as a `data:` URL, once they are loaded.
     pub url: Option<Arc<str>>,
 }
 
-impl Picture {
-    /// A picture that is not loaded.
+impl Enclosed {
+    /// The bytes in base64, without what stands before them; none if they are not loaded.
     #[must_use]
-    pub fn of(id: &str) -> Self {
-        Self {
-            id: id.to_owned(),
-            url: None,
-        }
+    pub fn base64(&self) -> Option<&str> {
+        Some(self.url.as_deref()?.split_once(";base64,")?.1)
+    }
+
+    /// A name for a provider that wants one.
+    #[must_use]
+    pub fn file_name(&self) -> &str {
+        self.name.as_deref().unwrap_or("document.pdf")
     }
 }
 
@@ -140,6 +221,25 @@ pub struct ChatRequest {
 }
 
 impl ChatRequest {
+    /// Whether a model would be given a file.
+    #[must_use]
+    pub fn encloses(&self, takes: Takes) -> bool {
+        let files = self.messages.iter().flat_map(|message| &message.enclosed);
+        files
+            .into_iter()
+            .any(|file| file.url.is_some() && takes.has(file.medium))
+    }
+
+    /// The same with the words alone.
+    #[must_use]
+    pub fn without_files(&self) -> Self {
+        let mut bare = self.clone();
+        for message in &mut bare.messages {
+            message.enclosed.clear();
+        }
+        bare
+    }
+
     /// The text of the last message of a person, if there is one.
     #[must_use]
     pub fn last_user_text(&self) -> Option<&str> {
@@ -158,6 +258,8 @@ pub enum Delta {
     Text(String),
     /// Hidden reasoning; empty when the provider sent the field with nothing in it.
     Reasoning(String),
+    /// Reasoning that only the model can read, as in [`Sealed::items`]; at most once, near the end.
+    Sealed(String),
     /// The tools to be called, whole and in order, or why none of them may be; at most once, near the end.
     Calls(Result<Vec<ToolCall>, calls::Broken>),
     /// What the request cost; at most once, near the end.
@@ -224,9 +326,9 @@ pub trait Model: Send + Sync {
     /// The provider, whose limits all its models share.
     fn provider(&self) -> &str;
 
-    /// It sees the pictures of a request. One that does not is given the words alone.
-    fn takes_pictures(&self) -> bool {
-        false
+    /// Which files of a request it takes. Of the others it is given the words alone.
+    fn takes(&self) -> Takes {
+        Takes::default()
     }
 
     /// Sends the request and returns once the provider has begun to answer. Does not retry.

@@ -9,10 +9,11 @@ use super::{
     Agent,
     compact::Compacted,
     context::{self, Budget, Material, TooLarge, estimate_tokens, named, row_cost},
+    enclosed::Known,
     heard::Heard,
-    history::Step,
+    history::{Part, Step},
     memory::recall::Recalled,
-    model::{ChatRequest, Message, Offered, Picture, Role},
+    model::{ChatRequest, Enclosed, Message, Offered, Role},
     prompt,
     skill::{self, listing},
     tool::{
@@ -34,6 +35,10 @@ use crate::{
 /// History rows read for one turn; the token budget decides what of them is used.
 pub(super) const HISTORY_ROWS: usize = 200;
 
+/// Put before a task whose time has come.
+const DUE: &str = "[From the gateway: the person is not here now. What follows is a task that he had put off until {at}, in \
+his words or yours. Do it now, and answer with what came of it.]";
+
 /// The part of the context that the declarations of tools may take: one in so many.
 const TOOLS_SHARE: usize = 3;
 /// The part that the list of skills may take with the words before it, which take about so many tokens.
@@ -46,8 +51,10 @@ pub(super) struct Question {
     system: String,
     history: Arc<Vec<History>>,
     newest: String,
-    /// The pictures that came with it.
-    pictures: Vec<Picture>,
+    /// The files that came with it, as far as requests may carry them.
+    enclosed: Vec<Enclosed>,
+    /// The files that requests may carry.
+    known: Known,
     /// What the person said, without what the gateway puts before it.
     said: String,
     /// The history is to be shortened, to so many tokens at most.
@@ -95,12 +102,19 @@ impl Agent {
             }
         }
         let long = self.compactor.is_due(&input.rules, &history, room);
+        let known = self.known_files(input, turn, (&history, heard)).await;
+        let parts = heard.media.parts.iter();
+        let enclosed = parts.filter_map(|part| match part {
+            Part::Media { reference, .. } => known.get(reference).cloned(),
+            _ => None,
+        });
         Ok(Question {
+            enclosed: enclosed.collect(),
+            known,
             system,
             history,
             newest,
             long: long.then_some(room),
-            pictures: heard.media.pictures.clone(),
             said: heard.words.clone(),
         })
     }
@@ -177,7 +191,8 @@ impl Agent {
                 system: &question.system,
                 history: &question.history,
                 newest: question.newest.clone(),
-                pictures: question.pictures.clone(),
+                enclosed: question.enclosed.clone(),
+                known: &question.known,
                 steps,
             },
             budget,
@@ -264,6 +279,10 @@ fn newest(input: &Input, turn: &Turn, heard: &Heard, notes: &str) -> String {
     }
     if heard.untrusted {
         newest = format!("{}\n{newest}", Text::HintUntrusted.render(turn.language));
+    }
+    if let Some(due) = turn.body().due {
+        let at = crate::clock::minute_in(due, &input.rules.settings.zone);
+        newest = format!("{}\n{newest}", DUE.replace("{at}", &at));
     }
     if let Some(dropped) = &input.dropped {
         let hint = Text::HintDropped {

@@ -3,6 +3,7 @@
 //! Owns the trait, what a tool is told and what it gives back. A tool never checks rights and is never run without
 //! a proof; what it gives is data for the model, fenced by who runs it (`execute`).
 
+pub mod asking;
 pub mod calculate;
 pub mod config;
 pub mod date;
@@ -19,22 +20,28 @@ pub(in crate::agent) mod piece;
 pub mod program;
 mod ready;
 pub mod registry;
+pub mod schedule;
 pub mod schema;
 pub mod search;
 pub mod sending;
+pub mod translate;
 pub mod usage;
 pub mod weather;
 
 use async_trait::async_trait;
 use serde_json::{Map, Value};
-use weirgate_sdk::{ConversationKey, Timestamp};
+use weirgate_sdk::{ConversationKey, Timestamp, UserKey};
 
 use crate::{
     agent::{memory::Site, rules::Rules, skill::Rights},
     clock::Zone,
+    command::Desk,
+    i18n::Language,
+    outbound::due::Author,
     pending::Elicited,
     permission::{Capability, Proof},
     security::fence::Origin,
+    store::Body,
 };
 
 /// Whether a tool changes anything.
@@ -92,6 +99,28 @@ impl Spec {
     }
 }
 
+/// Who asks, and with which message.
+#[derive(Debug, Clone, Copy)]
+pub struct Asker<'a> {
+    /// The person's key.
+    pub person: &'a UserKey,
+    /// The message.
+    pub body: &'a Body,
+    /// The language in which he is spoken to.
+    pub language: Language,
+}
+
+impl Asker<'_> {
+    /// What is kept of him for a task that he puts off.
+    #[must_use]
+    pub fn task(self) -> Author {
+        Author {
+            name: self.body.name.clone(),
+            group: self.body.group,
+        }
+    }
+}
+
 /// What a call needs beside what its tool declares.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Also {
@@ -120,6 +149,10 @@ pub struct Call<'a> {
     pub zone: &'a Zone,
     /// Now.
     pub now: Timestamp,
+    /// Who asks and with which message, and what of the gateway it may see and do.
+    pub counter: Option<(Asker<'a>, &'a Desk)>,
+    /// How it asks a model for the one who asks.
+    pub asking: &'a asking::Asking,
     /// How it gives files that go out with the answer, where files can be kept.
     pub sending: Option<&'a sending::Sending<'a>>,
 }

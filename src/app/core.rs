@@ -292,8 +292,7 @@ impl Core {
         if let Some(scribe) = self.agent.scribe() {
             tasks.spawn(scribe.run(self.signals.dispatch.clone()));
         }
-        let (performer, stop) = (shared.performer(), self.signals.dispatch.clone());
-        tasks.spawn(performer.run(stop));
+        tasks.spawn(shared.performer().run(self.signals.dispatch.clone()));
         accounts.take(held);
         let accounts = Arc::new(tokio::sync::Mutex::new(accounts));
         let (full, stop) = (self.signals.dispatch, self.signals.sweep);
@@ -422,6 +421,7 @@ impl Shared {
             traces: Arc::clone(&self.traces),
             clock: self.clock,
             added: Arc::clone(&self.put_off),
+            queue: (Arc::clone(&self.tuner.dispatch), self.keying),
         }
     }
 

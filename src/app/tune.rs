@@ -215,6 +215,19 @@ pub(crate) fn default_rules(clock: Clock) -> Rules {
     rules(&config, Lineup::default(), made, permits, &HashMap::new())
 }
 
+/// What starts turns, with the built-in defaults; it has not started.
+#[cfg(test)]
+pub(crate) fn default_dispatch(
+    store: &Arc<dyn Store>,
+    traces: &Arc<Traces>,
+    clock: Clock,
+) -> Arc<Dispatch> {
+    let config = Config::default();
+    let limiters = translate::limiters(&config);
+    let permits = Arc::new(ProviderPermits::new(clock, limiters, Arc::default()));
+    dispatch(&config, &permits, Arc::default(), (store, traces, clock))
+}
+
 /// What decides when turns start.
 pub(super) fn pace(config: &Config, permits: Arc<ProviderPermits>) -> Pace {
     Pace {

@@ -46,6 +46,11 @@ pub async fn tool(
     if entry.schema.check(arguments).is_err() {
         return Asked::Misfit;
     }
+    let asker = tool::Asker {
+        person: call.person,
+        body: call.body,
+        language: call.language,
+    };
     let run = entry.tool.run(tool::Call {
         proof: &call.proof,
         arguments,
@@ -55,6 +60,8 @@ pub async fn tool(
         rules: &rules,
         zone: &rules.settings.zone,
         now: desk.now(),
+        counter: Some((asker, desk)),
+        asking: call.asking,
         sending: None,
     });
     match tokio::time::timeout(rules.settings.tool_calling.timeout, run).await {

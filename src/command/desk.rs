@@ -29,8 +29,8 @@ use crate::{
     reason::Reason,
     schedule::dispatch::Dispatch,
     store::{
-        End, EndState, Fate, PendingFilter, Store, StoreError, StoredPending, Waiting,
-        WaitingFilter, Write, commit,
+        Effect, End, EndState, Fate, Finish, PendingFilter, Store, StoreError, StoredPending,
+        Waiting, WaitingFilter, Write, commit,
     },
     telemetry::metrics::Queue,
     trace::Traces,
@@ -171,6 +171,21 @@ impl Desk {
         let at = self.now();
         let which = PendingFilter::Open { conversation, at };
         self.store.pendings(which, limit).await
+    }
+
+    /// Writes changes of a conversation that belong to no turn's end.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn write_down(
+        &self,
+        conversation: i64,
+        effects: Vec<Effect>,
+    ) -> Result<(), StoreError> {
+        let finish = Finish::of_no_turn(conversation, effects, self.now());
+        let finish = Arc::new(finish);
+        commit(&self.store, |then| Write::Finish(finish, then)).await?;
+        Ok(())
     }
 
     /// Stops running turns; says how many.

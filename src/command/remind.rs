@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use super::{Call, Command, Desk, Done, Site, Spec, When};
 use crate::{
     clock::{
-        minute_in,
+        Zone, minute_in,
         plan::{Misread, Plan, SHORTEST},
     },
     i18n::{
@@ -32,10 +32,10 @@ static SPEC: Spec = Spec {
     when: When::InOrder,
 };
 
-/// Reminders of a person in a conversation at most.
-const MOST: usize = 20;
+/// Reminders and tasks of a person in a conversation at most.
+pub const MOST: usize = 20;
 /// Characters of one at most.
-const LONGEST: usize = 1_000;
+pub const LONGEST: usize = 1_000;
 /// Characters of one that a list shows.
 const SHOWN: usize = 60;
 /// The words that list, and those that drop.
@@ -64,7 +64,8 @@ impl Command for RemindCommand {
             .split_once(char::is_whitespace)
             .unwrap_or((call.arguments, ""));
         if first.is_empty() || LIST.contains(&first) {
-            return Ok(say(&call, &list(&waiting, desk)));
+            let zone = &desk.rules.get().settings.zone;
+            return Ok(say(&call, &list(&waiting, zone, call.actor.person)));
         }
         if DROP.contains(&first) {
             return Ok(dropped(&call, &waiting, rest.trim()));
@@ -88,7 +89,7 @@ impl Command for RemindCommand {
             return refuse(&Reminding::NoText { longest: LONGEST });
         }
         let told = Reminding::Set {
-            number: call.turn,
+            number: call.turn.to_string(),
             at: minute_in(plan.first, zone),
             again: plan.pattern.is_some(),
         };
@@ -99,6 +100,8 @@ impl Command for RemindCommand {
             message: call.body.message.clone(),
             pattern: plan.pattern,
             language: call.language.tag().to_owned(),
+            zone: None,
+            task: None,
         };
         let (conversation, turn) = (call.site.conversation, call.turn);
         let subject = format!("{mine}{turn}");
@@ -113,19 +116,29 @@ fn say(call: &Call<'_>, told: &Reminding) -> Done {
     Done::text(told.render(call.language))
 }
 
+/// The number of what a person has put off, as he is told it.
+#[must_use]
+pub fn numbered(due: &Due, person: i64) -> Option<&str> {
+    due.subject.strip_prefix(&subjects(person))
+}
+
 /// What waits of a person here.
-fn list(waiting: &[Due], desk: &Desk) -> Reminding {
-    let zone = &desk.rules.get().settings.zone;
+#[must_use]
+pub fn list(waiting: &[Due], zone: &Zone, person: i64) -> Reminding {
     let shown = waiting.iter().filter_map(|due| {
         let remind = Remind::of(due)?;
         let mut text: String = remind.text.chars().take(SHOWN).collect();
         if text.len() < remind.text.len() {
             text.push('…');
         }
+        let own = remind.zone.as_deref().and_then(Zone::named);
+        let zone_name = own.as_ref().and(remind.zone.as_deref());
+        let at = minute_in(due.due_at, own.as_ref().unwrap_or(zone));
         Some(Waiting {
-            number: due.turn,
-            at: minute_in(due.due_at, zone),
+            number: numbered(due, person)?.to_owned(),
+            at: zone_name.map_or_else(|| at.clone(), |name| format!("{at} {name}")),
             pattern: remind.pattern,
+            task: remind.task.is_some(),
             text: text.replace('\n', " "),
         })
     });
@@ -134,12 +147,18 @@ fn list(waiting: &[Due], desk: &Desk) -> Reminding {
 
 /// Takes one back.
 fn dropped(call: &Call<'_>, waiting: &[Due], number: &str) -> Done {
-    let number: Option<i64> = number.trim_start_matches('#').parse().ok();
-    let found = waiting.iter().find(|due| Some(due.turn) == number);
+    let number = number.trim_start_matches('#');
+    let person = call.actor.person;
+    let found = waiting
+        .iter()
+        .find(|due| numbered(due, person) == Some(number));
     let Some(due) = found else {
         return Done::declined(Reminding::Unknown.render(call.language));
     };
-    let mut done = say(call, &Reminding::Dropped { number: due.turn });
+    let told = Reminding::Dropped {
+        number: number.to_owned(),
+    };
+    let mut done = say(call, &told);
     done.effects.push(Effect::Withdraw {
         conversation: call.site.conversation,
         subject: due.subject.clone().into(),

@@ -210,6 +210,7 @@ mod tests {
             request: false,
             too_large: false,
             resumes: None,
+            due: None,
         }
     }
 

@@ -155,12 +155,9 @@ permissions:
         (read.roles, read.default_role),
         (shipped.roles, shipped.default_role)
     );
-    // Commands that are not there yet are told of and do no harm.
     let warned = paths(text, Severity::Warning);
-    assert!(
-        warned.contains(&"permissions.commands.member[2]".to_owned()),
-        "{warned:?}"
-    );
+    let of_commands = |path: &String| path.starts_with("permissions.commands");
+    assert!(!warned.iter().any(of_commands), "{warned:?}");
 }
 
 #[test]

@@ -8,11 +8,13 @@ use super::Language;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waiting {
     /// Its number.
-    pub number: i64,
+    pub number: String,
     /// When it is due next.
     pub at: String,
     /// The pattern by which it comes again.
     pub pattern: Option<String>,
+    /// The model is given it.
+    pub task: bool,
     /// Its text.
     pub text: String,
 }
@@ -30,7 +32,7 @@ pub enum Reminding {
     /// It is noted.
     Set {
         /// Its number.
-        number: i64,
+        number: String,
         /// When.
         at: String,
         /// It comes again.
@@ -41,7 +43,7 @@ pub enum Reminding {
     /// It is dropped.
     Dropped {
         /// Its number.
-        number: i64,
+        number: String,
     },
     /// There is none of this number.
     Unknown,
@@ -92,7 +94,7 @@ impl Reminding {
                 format!("Noted, again and again: first {at}. /remind drop {number} ends it.")
             }
             Self::List(waiting) if waiting.is_empty() => "You have no reminders here.".into(),
-            Self::List(waiting) => listed(waiting, "again"),
+            Self::List(waiting) => listed(waiting, "again", "task"),
             Self::Dropped { number } => format!("Reminder {number} is dropped."),
             Self::Unknown => "You have no reminder of this number here. /remind lists them.".into(),
             Self::NoTime => "When? For example: /remind 10m tea, /remind 18:30 call home, /remind 2026-12-24 18:00 \
@@ -127,7 +129,7 @@ impl Reminding {
                 format!("已记下，会重复提醒：第一次在 {at}。/remind drop {number} 可以取消。")
             }
             Self::List(waiting) if waiting.is_empty() => "你在这里没有提醒。".into(),
-            Self::List(waiting) => listed(waiting, "重复"),
+            Self::List(waiting) => listed(waiting, "重复", "任务"),
             Self::Dropped { number } => format!("已取消提醒 {number}。"),
             Self::Unknown => "你在这里没有这个编号的提醒。用 /remind 查看。".into(),
             Self::NoTime => "什么时候？例如：/remind 10分钟 喝茶、/remind 18:30 打电话、/remind 2026-12-24 18:00 买礼物、\
@@ -143,11 +145,16 @@ impl Reminding {
     }
 }
 
-fn listed(waiting: &[Waiting], again: &str) -> String {
+fn listed(waiting: &[Waiting], again: &str, task: &str) -> String {
     let line = |one: &Waiting| {
         let pattern = one.pattern.as_deref();
         let pattern = pattern.map_or_else(String::new, |pattern| format!(" ({again}: {pattern})"));
-        format!("{}: {}{pattern} {}", one.number, one.at, one.text)
+        let task = if one.task {
+            format!(" [{task}]")
+        } else {
+            String::new()
+        };
+        format!("{}: {}{pattern}{task} {}", one.number, one.at, one.text)
     };
     let lines: Vec<String> = waiting.iter().map(line).collect();
     lines.join("\n")

@@ -40,6 +40,7 @@ pub fn encode(message: &InboundMessage) -> Box<str> {
         request: message.via == Via::Request,
         too_large: false,
         resumes: None,
+        due: None,
     };
     let json = json(&body);
     if json.len() <= MAX_BODY {
@@ -186,6 +187,7 @@ mod tests {
             request: false,
             too_large: false,
             resumes: None,
+            due: None,
         };
         assert_eq!(
             text_for_model(&body),

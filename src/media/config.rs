@@ -17,6 +17,10 @@ pub struct Media {
     pub timeout: Duration,
     /// Most pictures of a request to a model.
     pub images_per_request: usize,
+    /// Most recordings and documents of a request to a model.
+    pub files_per_request: usize,
+    /// Most bytes of all files of a request to a model.
+    pub bytes_per_request: u64,
     /// Most bytes of a text file that the model reads.
     pub text_bytes: u64,
 }
@@ -48,6 +52,8 @@ impl Default for Media {
             max_size: MaxSize::default(),
             timeout: Duration::from_secs(60),
             images_per_request: 4,
+            files_per_request: 2,
+            bytes_per_request: 20 << 20,
             text_bytes: 32 << 10,
         }
     }
@@ -75,6 +81,14 @@ impl Media {
                 "images_per_request",
                 default.images_per_request,
                 0..=32,
+            ),
+            files_per_request: fields.usize("files_per_request", default.files_per_request, 0..=32),
+            // As much as one request may hold in memory.
+            bytes_per_request: bytes(
+                &mut fields,
+                "bytes_per_request",
+                default.bytes_per_request,
+                64 << 20,
             ),
             text_bytes: bytes(&mut fields, "text_bytes", default.text_bytes, 1 << 20),
         };

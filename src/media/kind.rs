@@ -10,8 +10,6 @@ pub(super) const HEAD: usize = 8 << 10;
 pub const TEXT: &str = "text/plain";
 /// The type of what is nothing known.
 const UNKNOWN: &str = "application/octet-stream";
-/// Pictures that models take.
-const PICTURES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 
 /// What a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,12 +35,6 @@ pub(super) fn of(head: &[u8]) -> Found {
         infer::MatcherType::Text if is_text(head) => found(AttachmentKind::File, TEXT),
         _ => found(AttachmentKind::File, known.mime_type()),
     }
-}
-
-/// Whether models take a picture of this type.
-#[must_use]
-pub fn is_picture(mime: &str) -> bool {
-    PICTURES.contains(&mime)
 }
 
 /// UTF-8 without NUL; the last character may be cut off.

@@ -147,7 +147,7 @@ async fn a_file_is_kept_once_for_its_user_alone_and_read_back() {
     // The second time it is there already.
     assert_eq!(rig.fetch(&file).await.unwrap(), row);
     assert_eq!(*rig.source.asked.lock(), ["x"]);
-    let loaded = rig.media.load(std::slice::from_ref(&row)).await;
+    let loaded = rig.media.load(&[(row.id.clone(), row.size)]).await;
     assert_eq!(loaded.files, [Some(Bytes::from_static(PNG))]);
     assert_eq!(rig.names(), [row.id.as_str()]);
     let mode = |path: PathBuf| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;

@@ -1,9 +1,10 @@
 //! Does what was put off: lifts bans and mutes whose time is over, where the platform does not, says what was
-//! announced, and reminds people.
+//! announced, reminds people, and gives the model what they wanted done.
 //!
 //! Owns the task that waits for the next one, how often it is tried, and the report. What is done once is not done
 //! again: the platform is asked first.
 
+mod ask;
 mod lift;
 mod remind;
 mod say;
@@ -15,7 +16,7 @@ use tokio::sync::Notify;
 use weirgate_sdk::{ConversationKey, Stop};
 
 pub use lift::{Lift, Lifted, Ordered};
-pub use remind::{Remind, subjects};
+pub use remind::{Author, Remind, subjects};
 pub use say::Say;
 
 use super::{compose::Addressee, deliver::Deliverer, post::Post};
@@ -25,7 +26,9 @@ use crate::{
     current::Current,
     directory::Directory,
     i18n::{Language, moderation::Moderation},
+    inbound::keying::Keying,
     reason::Reason,
+    schedule::dispatch::Dispatch,
     store::{Due, Effect, Performed, Receipt, ReceiptOutcome, Store, StoreError, Write, commit},
     trace::Traces,
 };
@@ -76,6 +79,8 @@ pub struct Performer {
     pub clock: Clock,
     /// Told when something was put off.
     pub added: Arc<Notify>,
+    /// Who queues the turns of tasks, and how they are sorted into queues.
+    pub queue: (Arc<Dispatch>, Keying),
 }
 
 impl std::fmt::Debug for Performer {

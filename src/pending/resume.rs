@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use weirgate_sdk::ReplyContext;
+use weirgate_sdk::{ConversationKey, ReplyContext, UserKey};
 
 use super::Parked;
 use crate::{
@@ -60,19 +60,36 @@ impl Resumer<'_> {
     ) -> Result<(), StoreError> {
         let conversation = self.directory.conversation(pending.conversation).await?;
         let person = self.directory.person(pending.asker).await?;
-        let body = body::json(&Body {
+        let body = Body {
             reply_context: context,
             resumes: Some(pending.id),
             ..parked.body.clone()
-        });
+        };
+        let event = format!("weirgate/resume/{}", pending.id);
+        self.queue((&conversation, &person), event, &body, LANE)
+            .await
+    }
+
+    /// Queues a message of the gateway's own making as one of a person's, by itself; once for each `event`.
+    ///
+    /// # Errors
+    /// The store's; nothing is queued then.
+    pub async fn queue(
+        &self,
+        (conversation, person): (&ConversationKey, &UserKey),
+        event: String,
+        body: &Body,
+        lane: Lane,
+    ) -> Result<(), StoreError> {
+        let body = body::json(body);
         let at = self.clock.now();
         let message = Accept {
-            conversation: (*conversation).clone(),
-            person: (*person).clone(),
-            event: format!("weirgate/resume/{}", pending.id).into(),
+            conversation: conversation.clone(),
+            person: person.clone(),
+            event: event.into(),
             event_until: at.saturating_add(millis(SAME)),
             at,
-            route: Route::Alone(LANE).code(),
+            route: Route::Alone(lane).code(),
             priority: 0,
             shown: false,
             body: body.clone(),
@@ -89,7 +106,7 @@ impl Resumer<'_> {
                 let new = result.iter().flatten().find(|row| !row.duplicate);
                 if let Some(row) = new {
                     Queue::Inbound.received(1);
-                    dispatch.push_kept(entry(row, keying, body));
+                    dispatch.push_kept(entry(row, keying, lane, body));
                 }
                 then(result);
             }),
@@ -99,7 +116,7 @@ impl Resumer<'_> {
     }
 }
 
-fn entry(row: &Accepted, keying: Keying, body: Box<str>) -> Entry {
+fn entry(row: &Accepted, keying: Keying, lane: Lane, body: Box<str>) -> Entry {
     Entry {
         id: row.id,
         key: keying.key(row.account, row.conversation, row.person),
@@ -107,7 +124,7 @@ fn entry(row: &Accepted, keying: Keying, body: Box<str>) -> Entry {
         conversation: row.conversation,
         person: row.person,
         kind: Kind::Message,
-        lane: LANE,
+        lane,
         priority: 0,
         single: true,
         body: Some(body),

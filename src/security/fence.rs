@@ -26,6 +26,8 @@ pub enum Origin {
     Summary,
     /// What is remembered from earlier conversations.
     Memory,
+    /// A text that was put into another language.
+    Translation,
     /// What was said, as it is handed to a model that is to work on it.
     Record,
 }
@@ -41,6 +43,7 @@ impl Origin {
             Self::WebPage => "web page",
             Self::Summary => "summary of what was said before",
             Self::Memory => "notes from earlier conversations",
+            Self::Translation => "translation",
             Self::Record => "record of a conversation",
         }
     }

@@ -58,6 +58,9 @@ pub struct Body {
     /// It is no message but an answer: the turn that waits under this number goes on.
     #[serde(rename = "u", default, skip_serializing_if = "Option::is_none")]
     pub resumes: Option<i64>,
+    /// It is no message but a task that the sender had put off until this time.
+    #[serde(rename = "d", default, skip_serializing_if = "Option::is_none")]
+    pub due: Option<Timestamp>,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -363,6 +366,28 @@ pub enum Effect {
         /// The conversation's number.
         conversation: i64,
     },
+}
+
+impl Finish {
+    /// Changes of a conversation that belong to the end of no turn.
+    #[must_use]
+    pub fn of_no_turn(conversation: i64, effects: Vec<Effect>, at: Timestamp) -> Self {
+        Self {
+            turn: 0,
+            begun: false,
+            members: Vec::new(),
+            state: TurnState::Done,
+            reason: None,
+            history: Vec::new(),
+            scope: HistoryScope {
+                conversation,
+                person: 0,
+            },
+            replies: Vec::new(),
+            effects,
+            at,
+        }
+    }
 }
 
 /// An answer that is not sent yet.

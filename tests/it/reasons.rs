@@ -15,7 +15,7 @@ use std::{
 use weirgate::reason::Reason;
 
 /// Each code with a file of tests that names it.
-const SEEN: [(&str, &str); 93] = [
+const SEEN: [(&str, &str); 94] = [
     ("duplicate", "tests/it/reasons/events.rs"),
     ("own_message", "tests/it/reasons/events.rs"),
     ("other_bot", "tests/it/simulation/changes.rs"),
@@ -71,6 +71,7 @@ const SEEN: [(&str, &str); 93] = [
     ("answers_off", "tests/it/commands/rights.rs"),
     ("media_off", "tests/it/commands/rights.rs"),
     ("media_too_large", "tests/it/telegram/media.rs"),
+    ("media_refused", "tests/it/turns/enclosed.rs"),
     ("media_failed", "tests/it/telegram/media.rs"),
     ("commands_off", "tests/it/commands/rights.rs"),
     ("too_many", "tests/it/commands/rights.rs"),

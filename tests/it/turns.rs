@@ -4,11 +4,15 @@ mod approval;
 mod choice;
 mod compact;
 mod context;
+mod enclosed;
 mod failures;
+mod formats;
 pub mod page;
 mod prompt;
+mod schedule;
 mod streams;
 mod tools;
+mod translate;
 
 use serde_json::Value;
 use weirgate_testkit::model::RecordedRequest;

@@ -85,6 +85,7 @@ mod tests {
         let step = Step {
             text: String::new(),
             reasoning: Some("hidden".into()),
+            sealed: None,
             calls: vec![ToolCall {
                 id: "a".into(),
                 name: "read_file".into(),

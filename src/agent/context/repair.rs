@@ -3,7 +3,7 @@
 //! Owns what is wrong with rows and what becomes of them: an older version, a cut-off model or a damaged database may have
 //! left calls that are no JSON, ids that stand twice, or messages that say nothing. It changes nothing in the store. Pure.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 
 use super::Row;
 use crate::{
@@ -34,6 +34,26 @@ pub(super) fn repair(
         }
     }
     (rows, repaired)
+}
+
+/// Gives the calls of a turn's own messages ids that no call before them has: another model may have taken the same.
+pub(super) fn distinct(messages: &mut [Message], before: &[Row]) {
+    let before = before.iter().flat_map(|row| &row.messages);
+    let before = before.flat_map(|message| &message.calls);
+    let mut seen: HashSet<String> = before.map(|call| call.id.clone()).collect();
+    let mut ids = VecDeque::new();
+    for message in messages {
+        for call in &mut message.calls {
+            call.id = free_id(&call.id, &mut seen);
+            ids.push_back(call.id.clone());
+        }
+        // The results of a step follow its calls, one for each, in order.
+        if let Some(answers) = &mut message.answers
+            && let Some(id) = ids.pop_front()
+        {
+            *answers = id;
+        }
+    }
 }
 
 /// Mends the messages of a row; says whether it had to.
@@ -76,7 +96,7 @@ fn free_id(id: &str, seen: &mut HashSet<String>) -> String {
 }
 
 fn says_something(message: &Message) -> bool {
-    !(message.text.trim().is_empty() && message.calls.is_empty() && message.pictures.is_empty())
+    !(message.text.trim().is_empty() && message.calls.is_empty() && message.enclosed.is_empty())
 }
 
 #[cfg(test)]
@@ -140,6 +160,23 @@ mod tests {
             .collect();
         assert_eq!(ids, answers);
         assert_eq!(ids.iter().collect::<HashSet<_>>().len(), 6, "{ids:?}");
+    }
+
+    #[test]
+    fn calls_of_the_turn_do_not_take_ids_of_earlier_ones() {
+        let (rows, _) =
+            repair([(store::Role::Assistant, Some(step(&[call("a", "{}")])))].into_iter());
+        let mut work = step(&[call("a", "{}"), call("b", "{}")]);
+        work.extend(step(&[call("b", "{}")]));
+        distinct(&mut work, &rows);
+        let calls = work.iter().flat_map(|message| &message.calls);
+        let ids: Vec<&str> = calls.map(|call| call.id.as_str()).collect();
+        let answers: Vec<&str> = work
+            .iter()
+            .filter_map(|message| message.answers.as_deref())
+            .collect();
+        assert_eq!(ids, ["a-2", "b", "b-2"]);
+        assert_eq!(answers, ids);
     }
 
     #[test]

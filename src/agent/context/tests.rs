@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::agent::model::ToolCall;
+use crate::agent::{history::Part, model::ToolCall};
 
 fn row(role: store::Role, text: &str) -> History {
     let content = match role {
@@ -33,7 +33,8 @@ fn tried(
         history,
         newest: newest.into(),
         steps: &[],
-        pictures: Vec::new(),
+        enclosed: Vec::new(),
+        known: &Known::new(),
     };
     build(
         material,
@@ -109,6 +110,7 @@ fn step(id: &str, results: &[Option<&str>]) -> Step {
     Step {
         text: String::new(),
         reasoning: None,
+        sealed: None,
         calls: (0..results.len()).map(call).collect(),
         results: results.iter().map(|text| text.map(str::to_owned)).collect(),
         files: Vec::new(),
@@ -123,7 +125,8 @@ fn results_of_this_turn_are_shortened_before_the_turn_goes_over_its_budget() {
         system: "be kind",
         history: &[],
         newest: "next".into(),
-        pictures: Vec::new(),
+        enclosed: Vec::new(),
+        known: &Known::new(),
         steps: &steps,
     };
     let budget = Budget {
@@ -271,4 +274,91 @@ fn a_summary_is_framed_and_outlives_the_rows_behind_it() {
         Role::User,
         "no answer without its question"
     );
+}
+
+fn file(id: &str, medium: Medium, size: u64) -> Enclosed {
+    Enclosed {
+        medium,
+        id: id.into(),
+        mime: String::new(),
+        name: None,
+        size,
+        url: None,
+    }
+}
+
+/// The files in a context, message by message.
+fn carried(newest: &[(&str, Medium)], earlier: &[&str], tokens: usize) -> (Vec<String>, bool) {
+    let row = |ids: &str| {
+        let parts = ids.chars().map(|id| Part::Media {
+            kind: "image".into(),
+            reference: id.into(),
+        });
+        let content = Content::person("", "words".into()).with(parts.collect());
+        History {
+            role: store::Role::User,
+            turn: 1,
+            at: 0,
+            parts: content.encode(),
+        }
+    };
+    let history: Vec<History> = earlier.iter().map(|ids| row(ids)).collect();
+    let known = ["a", "b", "c"].map(|id| (id.to_owned(), file(id, Medium::Picture, 10)));
+    let built = build(
+        Material {
+            system: "",
+            history: &history,
+            newest: "next".into(),
+            enclosed: newest
+                .iter()
+                .map(|(id, medium)| file(id, *medium, 600_000))
+                .collect(),
+            known: &Known::from(known),
+            steps: &[],
+        },
+        Budget {
+            tokens,
+            keep_recent: 10,
+        },
+    );
+    let built = built.unwrap();
+    let ids = |message: &Message| {
+        message
+            .enclosed
+            .iter()
+            .map(|file| file.id.clone())
+            .collect()
+    };
+    (built.messages.iter().map(ids).collect(), built.results_cut)
+}
+
+#[test]
+fn a_file_stands_where_it_was_sent_last_and_one_that_is_not_known_nowhere() {
+    let newest = [("a", Medium::Picture)];
+    let (files, cut) = carried(&newest, &["ab", "bcx"], 100_000);
+    assert_eq!(
+        (files, cut),
+        (vec!["".into(), "bc".into(), "a".into()], false)
+    );
+}
+
+#[test]
+fn files_give_way_before_words_do_the_oldest_first() {
+    let newest = [("a", Medium::Picture)];
+    let (files, cut) = carried(&newest, &["b", "c"], 2_100);
+    assert_eq!(
+        (files, cut),
+        (vec!["".into(), "c".into(), "a".into()], true)
+    );
+    let (files, _) = carried(&newest, &["b", "c"], 100);
+    assert_eq!(files, ["", "", ""]);
+    let document = [("a", Medium::Picture), ("d", Medium::Document)];
+    let (files, cut) = carried(&document, &[], 9_000);
+    assert_eq!(
+        (files, cut),
+        (vec!["a".into()], true),
+        "10000 for the document"
+    );
+    let (files, _) = carried(&[("s", Medium::Sound)], &[], 400);
+    assert_eq!(files, ["s"], "375 for the recording");
 }

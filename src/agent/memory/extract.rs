@@ -146,11 +146,13 @@ mod tests {
         entries(&Completion {
             text: text.to_owned(),
             reasoning: None,
+            sealed: None,
             calls: Vec::new(),
             finish: FinishReason::Stop,
             usage: None,
             model: "a/b".to_owned(),
             attempts: 1,
+            files_refused: false,
             outcome: Outcome::Answer,
         })
     }

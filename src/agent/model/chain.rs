@@ -17,8 +17,8 @@ use crate::telemetry::{
 };
 
 use super::{
-    ChatRequest, Delta, ErrorClass, FinishReason, Model, ModelError, Recovery, ToolCall, Usage,
-    calls::Broken,
+    ChatRequest, Delta, ErrorClass, FinishReason, Model, ModelError, Recovery, Sealed, ToolCall,
+    Usage, calls::Broken, fault::refuses_files,
 };
 
 /// The limiter of the providers' request rates.
@@ -85,6 +85,8 @@ pub struct Completion {
     /// Hidden reasoning word for word: `Some("")` when the field came empty, `None` when it never
     /// came.
     pub reasoning: Option<String>,
+    /// Reasoning that only the model can read.
+    pub sealed: Option<Sealed>,
     /// The tools that it wants to be called, in order.
     pub calls: Vec<ToolCall>,
     /// Why the model stopped.
@@ -95,6 +97,8 @@ pub struct Completion {
     pub model: String,
     /// How many requests were sent for it, over all models.
     pub attempts: u32,
+    /// The model refused the files of the request, and was given the words alone.
+    pub files_refused: bool,
     /// Whether there is something to show, and if not, why.
     pub outcome: Outcome,
 }
@@ -265,6 +269,7 @@ impl Run<'_> {
         others_left: bool,
     ) -> Result<Completion, ModelError> {
         let mut retried: Vec<ErrorClass> = Vec::new();
+        let mut bare: Option<ChatRequest> = None;
         loop {
             if self
                 .permit
@@ -276,8 +281,10 @@ impl Run<'_> {
             self.attempts += 1;
             self.listener.attempt(self.attempts, model.name());
             let started = tokio::time::Instant::now();
-            let error = match self.attempt(model).await {
-                Ok(completion) => {
+            let request = bare.as_ref().unwrap_or(self.request);
+            let error = match self.attempt(model, request).await {
+                Ok(mut completion) => {
+                    completion.files_refused = bare.is_some();
                     let tokens = completion
                         .usage
                         .map(|usage| (usage.prompt, usage.completion));
@@ -291,6 +298,10 @@ impl Run<'_> {
             if error.kind == ErrorClass::RateLimit {
                 self.permits
                     .rate_limited(model.provider(), error.retry_after);
+            }
+            if bare.is_none() && refuses_files(&error) && self.request.encloses(model.takes()) {
+                bare = Some(self.request.without_files());
+                continue;
             }
             let used = count(retried.iter().filter(|class| **class == error.kind));
             // A refusal is never worth a retry, unless the operator says so.
@@ -327,12 +338,17 @@ impl Run<'_> {
         });
     }
 
-    async fn attempt(&mut self, model: &dyn Model) -> Result<Completion, ModelError> {
+    async fn attempt(
+        &mut self,
+        model: &dyn Model,
+        request: &ChatRequest,
+    ) -> Result<Completion, ModelError> {
         let started = tokio::time::Instant::now();
-        let mut stream = model.open(self.request).await?;
+        let mut stream = model.open(request).await?;
         let mut first = true;
         let mut text = String::new();
         let mut reasoning: Option<String> = None;
+        let mut sealed = None;
         let mut calls = Ok(Vec::new());
         let mut usage = None;
         let mut finish = None;
@@ -351,6 +367,7 @@ impl Run<'_> {
                     }
                     reasoning.get_or_insert_default().push_str(&more);
                 }
+                Delta::Sealed(items) => sealed = Some(items),
                 Delta::Calls(called) => calls = called,
                 Delta::Usage(counted) => usage = Some(counted),
                 Delta::Finish(reason) => finish = Some(reason),
@@ -369,14 +386,20 @@ impl Run<'_> {
         };
         let model = model.name().to_owned();
         let attempts = self.attempts;
+        let sealed = sealed.map(|items| Sealed {
+            model: model.clone(),
+            items,
+        });
         Ok(Completion {
             text,
             reasoning,
+            sealed,
             calls: calls.unwrap_or_default(),
             finish,
             usage,
             model,
             attempts,
+            files_refused: false,
             outcome,
         })
     }

@@ -6,6 +6,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use weirgate_sdk::settings::{Fields, Secret, Setting, nearest};
 
+use super::Takes;
 use crate::config::address;
 
 /// How a provider is spoken to.
@@ -17,6 +18,8 @@ pub enum ProviderKind {
     OpenAi,
     /// The messages API of Anthropic.
     Anthropic,
+    /// The responses API of OpenAI.
+    OpenAiResponses,
 }
 
 /// One entry of `providers`.
@@ -49,8 +52,12 @@ pub struct ModelOptions {
     pub temperature: Option<f64>,
     /// Most tokens of a request, if fewer than `context.max_context_tokens`.
     pub context_tokens: Option<u32>,
-    /// It sees pictures.
-    pub images: bool,
+    /// What it takes beside words.
+    pub takes: Takes,
+    /// It reasons, and gets what it thought back within a turn.
+    pub reasoning: bool,
+    /// A summary of what it thought is asked for.
+    pub reasoning_summary: bool,
     /// What it costs.
     pub price: Option<Price>,
 }
@@ -148,6 +155,7 @@ impl Provider {
             ("demo", ProviderKind::Demo),
             ("openai", ProviderKind::OpenAi),
             ("anthropic", ProviderKind::Anthropic),
+            ("openai-responses", ProviderKind::OpenAiResponses),
         ];
         let kind = fields.require("kind").and_then(|kind| kind.choice(&kinds));
         let default = Self::new(kind.unwrap_or(ProviderKind::OpenAi));
@@ -167,15 +175,13 @@ impl Provider {
             models: fields
                 .map("models")
                 .into_iter()
-                .map(|(name, options)| (name.to_owned(), ModelOptions::read(options.fields())))
+                .map(|(name, options)| {
+                    let read = ModelOptions::read(options.fields(), default.kind);
+                    (name.to_owned(), read)
+                })
                 .collect(),
         };
         match kind {
-            Some(ProviderKind::OpenAi | ProviderKind::Anthropic) if url.is_none() => fields
-                .missing(
-                    "base_url",
-                    Some("write where the API is, such as https://api.example.com/v1"),
-                ),
             Some(ProviderKind::Demo) => {
                 for key in ["base_url", "api_key", "api_key_file"] {
                     if fields.has(key) {
@@ -184,6 +190,10 @@ impl Provider {
                     }
                 }
             }
+            Some(_) if url.is_none() => fields.missing(
+                "base_url",
+                Some("write where the API is, such as https://api.example.com/v1"),
+            ),
             _ => {}
         }
         if let (Some(url), Some(_), Some(base)) = (url, &read.api_key, &read.base_url)
@@ -197,14 +207,36 @@ impl Provider {
 }
 
 impl ModelOptions {
-    fn read(mut fields: Fields<'_>) -> Self {
+    fn read(mut fields: Fields<'_>, kind: ProviderKind) -> Self {
         let read = Self {
             max_output_tokens: fields.optional_u32("max_output_tokens", 1..=100_000_000),
             temperature: fields.optional_f64("temperature", 0.0..=10.0),
             context_tokens: fields.optional_u32("context_tokens", 256..=100_000_000),
-            images: fields.bool("images", false),
+            takes: Takes {
+                pictures: fields.bool("images", false),
+                sounds: fields.bool("audio", false),
+                documents: fields.bool("files", false),
+            },
+            reasoning: fields.bool("reasoning", false),
+            reasoning_summary: fields.bool("reasoning_summary", false),
             price: fields.get("price").map(|price| Price::read(price.fields())),
         };
+        let responses = ("openai-responses", ProviderKind::OpenAiResponses);
+        let completions = ("openai", ProviderKind::OpenAi);
+        for (key, wanted, (name, format)) in [
+            ("reasoning", read.reasoning, responses),
+            ("reasoning_summary", read.reasoning_summary, responses),
+            ("audio", read.takes.sounds, completions),
+        ] {
+            if wanted && kind != format {
+                let hint = format!("write kind: {name}, or remove the key");
+                fields.invalid(
+                    key,
+                    "the format of this provider has no such thing",
+                    Some(&hint),
+                );
+            }
+        }
         fields.finish();
         read
     }
@@ -339,8 +371,12 @@ fn read_list(list: &Setting<'_>, providers: &BTreeMap<String, Provider>) -> Vec<
 fn read_embed(setting: &Setting<'_>, providers: &BTreeMap<String, Provider>) -> Option<ModelRef> {
     let model = read_ref(setting, providers)?;
     let kind = providers.get(&model.provider).map(|provider| provider.kind);
-    if kind != Some(ProviderKind::OpenAi) {
-        setting.invalid("only providers of kind openai tell what texts mean", None);
+    if !matches!(
+        kind,
+        Some(ProviderKind::OpenAi | ProviderKind::OpenAiResponses)
+    ) {
+        let problem = "only providers of kind openai or openai-responses tell what texts mean";
+        setting.invalid(problem, None);
         return None;
     }
     Some(model)

@@ -120,6 +120,32 @@ pub fn from_body(status: Option<u16>, body: &str, key: Option<&str>) -> ModelErr
     }
 }
 
+/// Words for what a request carries beside words.
+const FILES: [&str; 13] = [
+    "image",
+    "picture",
+    "vision",
+    "modal",
+    "audio",
+    "pdf",
+    "document",
+    "input_file",
+    "media",
+    "attachment",
+    "content type",
+    "content part",
+    "base64",
+];
+
+/// Whether a provider refuses a request, as it seems, because of a file in it.
+#[must_use]
+pub fn refuses_files(error: &ModelError) -> bool {
+    let refused = error.kind == ErrorClass::Api && !error.recoverable;
+    let said = error.message.to_ascii_lowercase();
+    let status = !matches!(error.status, Some(401..=403));
+    refused && status && FILES.iter().any(|word| said.contains(word))
+}
+
 /// The class of an error, and whether the same request may succeed later. `words` are the
 /// provider's codes in lower case.
 fn classify(status: Option<u16>, words: &str) -> (ErrorClass, bool) {

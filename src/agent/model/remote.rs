@@ -1,4 +1,4 @@
-//! Client for providers that are reached over HTTP, in one of two formats.
+//! Client for providers that are reached over HTTP, in one of three formats.
 //!
 //! Owns one HTTP client for one model and the time-outs and size limits of an answer. Thin: what a
 //! body is, what an event means and what an error says are pure parts beside it. It never retries,
@@ -7,6 +7,7 @@
 mod assemble;
 mod chat;
 mod messages;
+mod responses;
 mod shape;
 mod stream;
 
@@ -23,7 +24,7 @@ use self::stream::RemoteStream;
 use super::fault::{self, MAX_MESSAGE_CHARS, scrub};
 use super::recovery::{retry_after_header, retry_after_millis};
 use super::sse::decode;
-use super::{ChatRequest, ErrorClass, Model, ModelError, ModelStream};
+use super::{ChatRequest, ErrorClass, Model, ModelError, ModelStream, Takes};
 
 /// Most bytes read of a refusal or of a page that is no answer.
 const MAX_FAULT_BYTES: usize = 16 * 1024;
@@ -37,11 +38,15 @@ pub enum Format {
     ChatCompletions,
     /// The messages API of Anthropic.
     Messages,
+    /// The responses API of OpenAI.
+    Responses,
 }
 
 /// How one model wants its requests, and what a request asks of it.
 #[derive(Debug, Clone, Copy)]
-struct Dialect {
+struct Dialect<'a> {
+    /// The model, as `provider/model`.
+    name: &'a str,
     stream: bool,
     max_output_tokens: Option<u32>,
     temperature: Option<f32>,
@@ -49,8 +54,12 @@ struct Dialect {
     completion_limit: bool,
     /// Earlier reasoning is played back.
     replay_reasoning: bool,
-    /// Pictures are sent along.
-    pictures: bool,
+    /// Which files are sent along.
+    takes: Takes,
+    /// Reasoning is asked for in a form that only the model can read, and played back.
+    seals_reasoning: bool,
+    /// A summary of the reasoning is asked for.
+    summarises_reasoning: bool,
 }
 
 /// What it takes to reach one model.
@@ -81,8 +90,12 @@ pub struct RemoteOptions {
     pub temperature: Option<f32>,
     /// Name the token limit `max_completion_tokens`, as newer models demand, not `max_tokens`.
     pub completion_limit: bool,
-    /// The model sees pictures.
-    pub pictures: bool,
+    /// What the model takes beside words.
+    pub takes: Takes,
+    /// The model reasons, and gets what it thought back within a turn: [`Format::Responses`] only.
+    pub reasoning: bool,
+    /// A summary of what it thought is asked for: [`Format::Responses`] only.
+    pub reasoning_summary: bool,
 }
 
 impl RemoteOptions {
@@ -102,7 +115,9 @@ impl RemoteOptions {
             max_output_tokens: None,
             temperature: None,
             completion_limit: false,
-            pictures: false,
+            takes: Takes::default(),
+            reasoning: false,
+            reasoning_summary: false,
         }
     }
 }
@@ -149,7 +164,9 @@ impl Remote {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if let Some(key) = &options.api_key {
             let (name, value) = match options.format {
-                Format::ChatCompletions => (AUTHORIZATION, format!("Bearer {key}")),
+                Format::ChatCompletions | Format::Responses => {
+                    (AUTHORIZATION, format!("Bearer {key}"))
+                }
                 Format::Messages => (HeaderName::from_static("x-api-key"), key.clone()),
             };
             let mut value = HeaderValue::from_str(&value)
@@ -186,17 +203,21 @@ impl Remote {
 
     async fn send(&self, request: &ChatRequest) -> Result<Response, ModelError> {
         let dialect = Dialect {
+            name: &self.name,
             stream: self.options.stream,
             max_output_tokens: request.max_output_tokens.or(self.options.max_output_tokens),
             temperature: request.temperature.or(self.options.temperature),
             completion_limit: self.options.completion_limit,
             replay_reasoning: !self.options.think_markers,
-            pictures: self.options.pictures,
+            takes: self.options.takes,
+            seals_reasoning: self.options.reasoning,
+            summarises_reasoning: self.options.reasoning_summary,
         };
         let internal = |message: &str| ModelError::new(ErrorClass::Internal, message).permanent();
         let encode = match self.options.format {
             Format::ChatCompletions => chat::encode,
             Format::Messages => messages::encode,
+            Format::Responses => responses::encode,
         };
         let body = encode(request, &self.options.model, dialect)
             .map_err(|_| internal("the request cannot be written as JSON"))?;
@@ -261,8 +282,8 @@ impl Model for Remote {
         &self.options.provider
     }
 
-    fn takes_pictures(&self) -> bool {
-        self.options.pictures
+    fn takes(&self) -> Takes {
+        self.options.takes
     }
 
     async fn open(&self, request: &ChatRequest) -> Result<Box<dyn ModelStream>, ModelError> {
@@ -288,6 +309,7 @@ impl RemoteOptions {
         match self.format {
             Format::ChatCompletions => Box::new(chat::answer::Answer::new(self.think_markers)),
             Format::Messages => Box::new(messages::answer::Answer::default()),
+            Format::Responses => Box::new(responses::answer::Answer::default()),
         }
     }
 }
@@ -301,6 +323,7 @@ fn endpoint(base: &str, format: Format) -> Option<Url> {
     let path = url.path().trim_end_matches('/').to_owned();
     let door = match format {
         Format::ChatCompletions => "/chat/completions",
+        Format::Responses => "/responses",
         // The usual base address of this format has no version.
         Format::Messages if path.ends_with("/v1") || path.ends_with("/v1/messages") => "/messages",
         Format::Messages => "/v1/messages",

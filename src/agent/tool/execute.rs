@@ -10,7 +10,8 @@ use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream};
 use parking_lot::Mutex;
 
 use super::{
-    Call, Fault, Given,
+    Asker, Call, Fault, Given,
+    asking::Asking,
     config::ToolCalling,
     order::{Kind, groups},
     park::park,
@@ -22,8 +23,9 @@ use crate::{
     agent::{
         Agent,
         answer::Work,
+        choice::of_turn,
         context::{cut, estimate_tokens},
-        history::{Content, Step},
+        history::{Content, Cost, Step},
         turn::{Input, Turn},
     },
     i18n::Text,
@@ -56,8 +58,12 @@ pub enum Goes {
 
 /// How a call ended.
 enum Ran {
-    /// With something for the model, and what goes out with the answer.
-    Told { text: String, files: Vec<ReplyFile> },
+    /// With something for the model, what goes out with the answer, and what it took of models.
+    Told {
+        text: String,
+        files: Vec<ReplyFile>,
+        cost: Cost,
+    },
     /// With a question that somebody has to answer first.
     Asks(Elicited),
 }
@@ -104,7 +110,11 @@ impl Agent {
             return Ok(None);
         };
         let Work {
-            steps, usage, kept, ..
+            steps,
+            usage,
+            kept,
+            cost: all,
+            ..
         } = work;
         let usage = &*usage;
         let fragile = |at: &usize| {
@@ -131,7 +141,8 @@ impl Agent {
             let mut running = stream::iter(waiting).buffer_unordered(calling.max_parallel_calls);
             while let Some((at, ran)) = running.next().await {
                 match ran {
-                    Ran::Told { text, files } => {
+                    Ran::Told { text, files, cost } => {
+                        all.add(&cost);
                         if let Some(result) = step.results.get_mut(at) {
                             *result = Some(text);
                         }
@@ -248,9 +259,16 @@ impl Agent {
         let spec = ready.entry.tool.spec();
         let note = |reason| self.traces.note(input.turn, reason, self.clock.now());
         let mut tries = 0;
+        let mut cost = Cost::default();
         loop {
+            let asking = Asking::new(of_turn(input, turn), input.turn, self.random);
             let started = self.clock.tick();
             let sending = self.sending(input, turn, usage);
+            let asker = Asker {
+                person: &turn.person,
+                body: turn.body(),
+                language: turn.language,
+            };
             let call = Call {
                 proof: &ready.proof,
                 arguments: &ready.arguments,
@@ -260,9 +278,12 @@ impl Agent {
                 rules: &input.rules,
                 zone: &settings.zone,
                 now: self.clock.now(),
+                counter: Some((asker, &self.desk)),
+                asking: &asking,
                 sending: sending.as_ref(),
             };
             let (outcome, given) = once(ready, call, calling.timeout).await;
+            cost.add(&asking.into_cost());
             let took = Duration::from_micros(self.clock.tick().saturating_sub(started));
             let told = match &given {
                 Err(fault) if fault.asks.is_some() => Reason::ToolAsked.code(),
@@ -275,6 +296,7 @@ impl Agent {
                     return Ran::Told {
                         text: self.dressed(input, turn, given, "", calling),
                         files: files.unwrap_or_default(),
+                        cost,
                     };
                 }
                 Err(fault) => fault,
@@ -292,6 +314,7 @@ impl Agent {
                 return Ran::Told {
                     text: self.dressed(input, turn, fault.given, FAILED, calling),
                     files: Vec::new(),
+                    cost,
                 };
             }
             note(Reason::ToolRetried);

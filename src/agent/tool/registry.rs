@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, fmt, path::PathBuf, sync::Arc};
 
 use super::{
     Spec, Tool, calculate, config, date, fetch, files, memory, office, program::folder::Programs,
-    schema::Schema, search, weather,
+    schedule, schema::Schema, search, translate, weather,
 };
 use crate::{
     agent::{
@@ -30,6 +30,8 @@ pub fn built_in_names() -> impl Iterator<Item = &'static str> {
         fetch::save::NAME,
         search::NAME,
         weather::NAME,
+        translate::NAME,
+        schedule::NAME,
         memory::NAME,
         skill::tool::NAME,
     ]
@@ -365,6 +367,8 @@ fn built_in(settings: &config::Tools, ground: Ground) -> Result<Vec<Arc<dyn Tool
     let mut tools: Vec<Arc<dyn Tool>> = vec![
         Arc::new(date::DateTimeTool::default()),
         Arc::new(calculate::Calculate::default()),
+        Arc::new(translate::Translate::default()),
+        Arc::new(schedule::Schedule::default()),
         pages,
         Arc::new(save),
     ];

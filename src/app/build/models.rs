@@ -100,6 +100,7 @@ pub(in crate::app) fn models(
             (None, ProviderKind::Demo) => Arc::new(Demo::new(DEMO_PACE)),
             (None, ProviderKind::OpenAi) => remote(Format::ChatCompletions, provider, wanted)?,
             (None, ProviderKind::Anthropic) => remote(Format::Messages, provider, wanted)?,
+            (None, ProviderKind::OpenAiResponses) => remote(Format::Responses, provider, wanted)?,
         };
         models.push((source, model));
     }
@@ -136,7 +137,9 @@ fn options(provider: &Provider, id: &str, model: &str) -> RemoteOptions {
         think_markers: provider.think_tags,
         max_output_tokens: options.and_then(|options| options.max_output_tokens),
         temperature,
-        pictures: options.is_some_and(|options| options.images),
+        takes: options.map(|options| options.takes).unwrap_or_default(),
+        reasoning: options.is_some_and(|options| options.reasoning),
+        reasoning_summary: options.is_some_and(|options| options.reasoning_summary),
         ..RemoteOptions::new(id, model, base_url, key)
     }
 }

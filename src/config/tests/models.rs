@@ -70,6 +70,19 @@ fn a_model_names_a_provider_that_is_there() {
 fn kinds_take_their_own_keys_only() {
     let cases = [
         ("kind: anthropic", "providers.p.base_url"),
+        ("kind: openai-responses", "providers.p.base_url"),
+        (
+            "kind: openai, base_url: \"https://a.example\", models: {m: {reasoning: true}}",
+            "providers.p.models.m.reasoning",
+        ),
+        (
+            "kind: anthropic, base_url: \"https://a.example\", models: {m: {audio: true}}",
+            "providers.p.models.m.audio",
+        ),
+        (
+            "kind: anthropic, base_url: \"https://a.example\", models: {m: {reasoning_summary: true}}",
+            "providers.p.models.m.reasoning_summary",
+        ),
         (
             "kind: openia, base_url: \"https://a.example\"",
             "providers.p.kind",

@@ -10,7 +10,7 @@ use weirgate_sdk::{ConversationKey, PlatformRole, SenderKind, Timestamp, UserKey
 
 use super::{Performer, Task};
 use crate::{
-    clock::{millis, minute_in, plan},
+    clock::{Zone, millis, minute_in, plan},
     i18n::{Language, remind::Reminding},
     outbound::{compose::Addressee, post::Post},
     permission::{Actor, Capability, Scope, Standing, decide, standing, standing::Known},
@@ -38,6 +38,23 @@ pub struct Remind {
     pub pattern: Option<String>,
     /// His language, as a tag.
     pub language: String,
+    /// The zone in which the pattern is meant, if not the gateway's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zone: Option<String>,
+    /// The model is given the text as if he said it then; `None` if he is told it himself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<Author>,
+}
+
+/// What a turn needs to know of him beside that.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Author {
+    /// His name.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// The chat is a group.
+    #[serde(default)]
+    pub group: bool,
 }
 
 /// What the reminders of a person begin with, as subjects.
@@ -78,7 +95,9 @@ impl Performer {
         remind: Remind,
     ) -> Result<(), StoreError> {
         let rules = self.rules.get();
-        let (now, zone) = (self.clock.now(), &rules.settings.zone);
+        let own = remind.zone.as_deref().and_then(Zone::named);
+        let zone = own.as_ref().unwrap_or(&rules.settings.zone);
+        let now = self.clock.now();
         // Times that passed while nobody was there are not made up for.
         let pattern = remind.pattern.as_deref();
         let again = pattern.and_then(|pattern| plan::next(pattern, now, zone));
@@ -95,6 +114,14 @@ impl Performer {
             };
             // He may again when it comes the next time.
             return self.settle(row, failed, Some((again, None))).await;
+        }
+        if let Some(author) = &remind.task {
+            self.ask(row, &key, (&remind, author)).await?;
+            let given = ReceiptOutcome::Sent {
+                message: None,
+                last: true,
+            };
+            return self.settle(row, given, Some((again, None))).await;
         }
         let late = now.saturating_sub(row.due_at) >= millis(LATE);
         let language = Language::from_tag(&remind.language).unwrap_or(Language::Zh);

@@ -14,6 +14,7 @@ use weirgate_testkit::{
 use super::{lift::Ordered, *};
 use crate::{
     hook::Hooks,
+    inbound::config::InputBuffer,
     outbound::{
         config::Output,
         deliver::{Deliverer, Parts},
@@ -75,6 +76,7 @@ fn start(path: &Path, stage: &Arc<ScriptedAdapter>, at: i64) -> Process {
         stop: stop.clone(),
     });
     let added = Arc::<Notify>::default();
+    let dispatch = crate::app::tune::default_dispatch(&store, &traces, clock);
     let performer = Performer {
         store: Arc::clone(&store),
         deliverer,
@@ -83,6 +85,7 @@ fn start(path: &Path, stage: &Arc<ScriptedAdapter>, at: i64) -> Process {
         traces,
         clock,
         added: Arc::clone(&added),
+        queue: (dispatch, Keying::from(&InputBuffer::default())),
     };
     Process {
         store,
@@ -119,6 +122,8 @@ impl Process {
             message: "m".to_owned(),
             pattern: pattern.map(str::to_owned),
             language: "en".to_owned(),
+            zone: None,
+            task: None,
         };
         self.turn(stage, "remind".to_owned(), START, |conversation, turn| {
             let subject = format!("{}{turn}", subjects(1));

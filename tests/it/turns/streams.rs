@@ -12,7 +12,7 @@ use super::spoken;
 use crate::gateway::{Chat as _, Gateway};
 
 /// All frames up to the end of a message.
-async fn until_end(client: &mut WebChatClient) -> Vec<Value> {
+pub(super) async fn until_end(client: &mut WebChatClient) -> Vec<Value> {
     let mut frames = Vec::new();
     loop {
         let frame = client.next().await;
@@ -24,14 +24,14 @@ async fn until_end(client: &mut WebChatClient) -> Vec<Value> {
     }
 }
 
-fn drafts(frames: &[Value]) -> Vec<&Value> {
+pub(super) fn drafts(frames: &[Value]) -> Vec<&Value> {
     frames
         .iter()
         .filter(|frame| frame["type"] == "text" && frame["final"] != true)
         .collect()
 }
 
-fn finals(frames: &[Value]) -> Vec<&str> {
+pub(super) fn finals(frames: &[Value]) -> Vec<&str> {
     let finals = frames.iter().filter(|frame| frame["final"] == true);
     finals
         .map(|frame| frame["text"].as_str().unwrap())

@@ -1,11 +1,14 @@
 //! A model provider on this machine: a real HTTP server that does what a test tells it to.
 //!
 //! It runs on a thread and a runtime of its own, so that a test's clock and load do not touch it
-//! and everything it started ends when it is dropped. It serves `POST /v1/chat/completions`,
-//! streamed or whole, and `POST /v1/embeddings`, and remembers what it was asked. It never decides anything by chance.
+//! and everything it started ends when it is dropped. It serves `POST /v1/chat/completions`, `POST /v1/messages`
+//! and `POST /v1/responses`, streamed or whole, and `POST /v1/embeddings`, and remembers what it was asked. It never
+//! decides anything by chance.
 
+mod asked;
 mod meaning;
 mod messages;
+mod responses;
 mod script;
 mod serve;
 
@@ -48,7 +51,40 @@ impl RecordedRequest {
     /// The text of the last user message; empty if there is none.
     #[must_use]
     pub fn last_user_text(&self) -> &str {
-        script::last_user_text(&self.body)
+        asked::last_user_text(&self.body)
+    }
+
+    /// The messages as `role: text`, in whatever format it was asked; without calls and their results.
+    #[must_use]
+    pub fn spoken(&self) -> Vec<String> {
+        asked::spoken(&self.body)
+    }
+
+    /// The results of calls as `id: text`, in whatever format it was asked.
+    #[must_use]
+    pub fn results(&self) -> Vec<String> {
+        asked::results(&self.body)
+    }
+
+    /// The calls that the model made as `id: name arguments`, in whatever format it was asked.
+    #[must_use]
+    pub fn called(&self) -> Vec<String> {
+        asked::called(&self.body)
+    }
+
+    /// The files that it carries, each with its media type, in whatever format it was asked.
+    ///
+    /// # Panics
+    /// One of them is no base64, or empty.
+    #[must_use]
+    pub fn files(&self) -> Vec<(String, Vec<u8>)> {
+        asked::files(&self.body)
+    }
+
+    /// The names of the tools that may be called, in whatever format it was asked.
+    #[must_use]
+    pub fn offered(&self) -> Vec<String> {
+        asked::offered(&self.body)
     }
 }
 

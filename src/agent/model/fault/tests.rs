@@ -105,3 +105,18 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_refusal_that_names_a_file_is_told_from_others() {
+    let refuses = |status, message: &str| {
+        let body = serde_json::json!({"error": {"message": message}}).to_string();
+        refuses_files(&from_body(Some(status), &body, None))
+    };
+    assert!(refuses(400, "Invalid value for image_url"));
+    assert!(refuses(404, "No endpoints found that support Image input"));
+    assert!(refuses(413, "the document is too large"));
+    assert!(!refuses(400, "unknown parameter: temprature"));
+    assert!(!refuses(401, "no access to the image model"));
+    assert!(!refuses(500, "the image service is down"));
+    assert!(!refuses(429, "too many images a minute"));
+}

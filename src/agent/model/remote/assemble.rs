@@ -2,7 +2,14 @@
 //!
 //! Owns the interface between the clock of an answer (`stream`) and the formats. Pure.
 
-use super::super::{Delta, ErrorClass, ModelError, sse::Event};
+use std::collections::VecDeque;
+
+use super::super::{
+    Delta, ErrorClass, FinishReason, ModelError, fault::bounded, sse::Event, think::Piece,
+};
+
+/// Most characters kept of a finish reason of the provider's own.
+const MAX_REASON_CHARS: usize = 40;
 
 /// Most bytes of one answer, reasoning and calls included.
 pub(super) const MAX_ANSWER_BYTES: usize = 4 * 1024 * 1024;
@@ -41,4 +48,19 @@ pub(super) fn count(so_far: &mut usize, more: usize) -> Result<(), ModelError> {
         return Err(ModelError::new(ErrorClass::Api, &message).permanent());
     }
     Ok(())
+}
+
+/// A reason of the provider's own for the end of an answer.
+pub(super) fn other_reason(reason: &str) -> FinishReason {
+    FinishReason::Other(bounded(reason, MAX_REASON_CHARS))
+}
+
+/// Adds a piece; pieces of one kind that came in one read are joined.
+pub(super) fn push_piece(ready: &mut VecDeque<Delta>, piece: Piece<'_>) {
+    match (ready.back_mut(), piece) {
+        (Some(Delta::Text(last)), Piece::Text(more))
+        | (Some(Delta::Reasoning(last)), Piece::Reasoning(more)) => last.push_str(more),
+        (_, Piece::Text(text)) => ready.push_back(Delta::Text(text.to_owned())),
+        (_, Piece::Reasoning(text)) => ready.push_back(Delta::Reasoning(text.to_owned())),
+    }
 }

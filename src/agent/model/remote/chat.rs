@@ -12,7 +12,7 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Vis
 use serde::{Deserialize as DeriveDeserialize, Serialize};
 use serde_json::{Value, value::RawValue};
 
-use super::super::{ChatRequest, Message, Offer, Role, ToolCall, Usage};
+use super::super::{ChatRequest, Enclosed, Medium, Message, Offer, Role, ToolCall, Usage};
 use super::Dialect;
 
 /// Longest speaker's name that providers take, in characters.
@@ -81,7 +81,7 @@ struct OfferedFunction<'a> {
     parameters: &'a Value,
 }
 
-/// What a message says: words alone, or words and pictures.
+/// What a message says: words alone, or words and files.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Said<'a> {
@@ -94,6 +94,20 @@ enum Said<'a> {
 enum SaidPart<'a> {
     Text { text: &'a str },
     ImageUrl { image_url: ImageUrl<'a> },
+    InputAudio { input_audio: InputAudio<'a> },
+    File { file: SaidFile<'a> },
+}
+
+#[derive(Serialize)]
+struct InputAudio<'a> {
+    data: &'a str,
+    format: &'static str,
+}
+
+#[derive(Serialize)]
+struct SaidFile<'a> {
+    filename: &'a str,
+    file_data: &'a str,
 }
 
 #[derive(Serialize)]
@@ -105,7 +119,7 @@ struct ImageUrl<'a> {
 pub(super) fn encode(
     request: &ChatRequest,
     model: &str,
-    dialect: Dialect,
+    dialect: Dialect<'_>,
 ) -> serde_json::Result<Vec<u8>> {
     let limit = dialect.max_output_tokens;
     let messages = request
@@ -130,7 +144,7 @@ pub(super) fn encode(
     })
 }
 
-fn encode_message(message: &Message, dialect: Dialect) -> RequestMessage<'_> {
+fn encode_message<'a>(message: &'a Message, dialect: Dialect<'_>) -> RequestMessage<'a> {
     let replayed = dialect.replay_reasoning && message.role == Role::Assistant;
     RequestMessage {
         role: match message.role {
@@ -170,21 +184,43 @@ fn encode_tool(offer: &Offer) -> RequestTool<'_> {
     }
 }
 
-fn said(message: &Message, dialect: Dialect) -> Said<'_> {
-    let loaded = message.pictures.iter();
-    let mut urls = loaded
-        .filter_map(|picture| picture.url.as_deref())
-        .peekable();
-    if !dialect.pictures || urls.peek().is_none() {
+fn said<'a>(message: &'a Message, dialect: Dialect<'_>) -> Said<'a> {
+    let taken = message.enclosed.iter();
+    let taken = taken.filter(|file| dialect.takes.has(file.medium));
+    let mut files = taken.filter_map(encode_file).peekable();
+    if files.peek().is_none() {
         return Said::Words(&message.text);
     }
     let text = SaidPart::Text {
         text: &message.text,
     };
-    let pictures = urls.map(|url| SaidPart::ImageUrl {
-        image_url: ImageUrl { url },
-    });
-    Said::Parts(std::iter::once(text).chain(pictures).collect())
+    Said::Parts(std::iter::once(text).chain(files).collect())
+}
+
+/// A file that is loaded.
+fn encode_file(file: &Enclosed) -> Option<SaidPart<'_>> {
+    let url = file.url.as_deref()?;
+    Some(match file.medium {
+        Medium::Picture => SaidPart::ImageUrl {
+            image_url: ImageUrl { url },
+        },
+        Medium::Sound => SaidPart::InputAudio {
+            input_audio: InputAudio {
+                data: file.base64()?,
+                format: if file.mime == "audio/mpeg" {
+                    "mp3"
+                } else {
+                    "wav"
+                },
+            },
+        },
+        Medium::Document => SaidPart::File {
+            file: SaidFile {
+                filename: file.file_name(),
+                file_data: url,
+            },
+        },
+    })
 }
 
 /// Providers refuse the whole request for any other name.

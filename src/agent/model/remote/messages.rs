@@ -9,7 +9,7 @@ pub(super) mod answer;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::super::{ChatRequest, Message, Offer, Role, calls::object};
+use super::super::{ChatRequest, Enclosed, Medium, Message, Offer, Role, calls::object};
 use super::Dialect;
 
 /// Tokens of an answer where nobody sets a limit: the format wants one.
@@ -46,6 +46,10 @@ enum Block<'a> {
     Image {
         source: Source<'a>,
     },
+    Document {
+        source: Source<'a>,
+        title: &'a str,
+    },
     ToolUse {
         id: &'a str,
         name: &'a str,
@@ -57,7 +61,7 @@ enum Block<'a> {
     },
 }
 
-/// The bytes of a picture.
+/// The bytes of a file.
 #[derive(Serialize)]
 struct Source<'a> {
     r#type: &'static str,
@@ -65,15 +69,20 @@ struct Source<'a> {
     data: &'a str,
 }
 
-impl<'a> Source<'a> {
-    /// Of a `data:` URL in base64.
-    fn of(url: &'a str) -> Option<Self> {
-        let (media_type, data) = url.strip_prefix("data:")?.split_once(";base64,")?;
-        Some(Self {
-            r#type: "base64",
-            media_type,
-            data,
-        })
+/// A file that is loaded, if the format knows such.
+fn encode_file(file: &Enclosed) -> Option<Block<'_>> {
+    let source = Source {
+        r#type: "base64",
+        media_type: &file.mime,
+        data: file.base64()?,
+    };
+    match file.medium {
+        Medium::Picture => Some(Block::Image { source }),
+        Medium::Document => Some(Block::Document {
+            source,
+            title: file.file_name(),
+        }),
+        Medium::Sound => None,
     }
 }
 
@@ -93,7 +102,7 @@ struct ToolChoice {
 pub(super) fn encode(
     request: &ChatRequest,
     model: &str,
-    dialect: Dialect,
+    dialect: Dialect<'_>,
 ) -> serde_json::Result<Vec<u8>> {
     let offered = &request.offered;
     let system = request.messages.iter();
@@ -105,7 +114,7 @@ pub(super) fn encode(
         model,
         max_tokens: dialect.max_output_tokens.unwrap_or(MAX_TOKENS),
         system: system.join("\n\n"),
-        messages: messages(&request.messages, dialect.pictures),
+        messages: messages(&request.messages, dialect),
         // Calls in the conversation need the tools here, also when none may be called any more.
         tools: offered.tools.iter().map(tool).collect(),
         tool_choice: (!offered.callable && !offered.tools.is_empty())
@@ -124,15 +133,15 @@ fn tool(offer: &Offer) -> RequestTool<'_> {
     }
 }
 
-fn messages(said: &[Message], pictures: bool) -> Vec<RequestMessage<'_>> {
-    let mut messages: Vec<RequestMessage<'_>> = Vec::new();
+fn messages<'a>(said: &'a [Message], dialect: Dialect<'_>) -> Vec<RequestMessage<'a>> {
+    let mut messages: Vec<RequestMessage<'a>> = Vec::new();
     for message in said {
         let role = match message.role {
             Role::System => continue,
             Role::User | Role::Tool => "user",
             Role::Assistant => "assistant",
         };
-        let mut blocks = blocks(message, pictures);
+        let mut blocks = blocks(message, dialect);
         match messages.last_mut() {
             Some(last) if last.role == role => last.content.append(&mut blocks),
             // A message without blocks is refused.
@@ -146,7 +155,7 @@ fn messages(said: &[Message], pictures: bool) -> Vec<RequestMessage<'_>> {
     messages
 }
 
-fn blocks(message: &Message, pictures: bool) -> Vec<Block<'_>> {
+fn blocks<'a>(message: &'a Message, dialect: Dialect<'_>) -> Vec<Block<'a>> {
     if let Some(id) = &message.answers {
         return vec![Block::ToolResult {
             tool_use_id: id,
@@ -154,9 +163,9 @@ fn blocks(message: &Message, pictures: bool) -> Vec<Block<'_>> {
         }];
     }
     let mut blocks = Vec::with_capacity(1 + message.calls.len());
-    let shown = message.pictures.iter().filter(|_| pictures);
-    let shown = shown.filter_map(|picture| Source::of(picture.url.as_deref()?));
-    blocks.extend(shown.map(|source| Block::Image { source }));
+    let taken = message.enclosed.iter();
+    let taken = taken.filter(|file| dialect.takes.has(file.medium));
+    blocks.extend(taken.filter_map(encode_file));
     // Blank texts are refused.
     if !message.text.trim().is_empty() {
         blocks.push(Block::Text {

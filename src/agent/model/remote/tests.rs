@@ -3,11 +3,15 @@ use std::sync::Arc;
 use weirgate_testkit::model::{Ending, FakeModel, Script};
 
 use super::super::{Chain, FinishReason, Listener, Permits, Recovery};
-use super::super::{Delta, Message, Offer, Offered, Role, ToolCall, Usage, calls::Broken};
+use super::super::{
+    Delta, Enclosed, Medium, Message, Offer, Offered, Role, ToolCall, Usage, calls::Broken,
+};
 use super::*;
 
 mod answers;
+mod formats;
 mod messages;
+mod responses;
 mod tools;
 
 /// A client of the fake; `change` alters its options.
@@ -25,6 +29,18 @@ fn message(role: Role, text: &str) -> Message {
     Message::words(role, text.to_owned())
 }
 
+/// A file that is loaded.
+fn enclosed(medium: Medium, mime: &str, url: &str) -> Enclosed {
+    Enclosed {
+        medium,
+        id: "f".to_owned(),
+        mime: mime.to_owned(),
+        name: None,
+        size: 5,
+        url: Some(url.into()),
+    }
+}
+
 fn request(messages: Vec<Message>) -> ChatRequest {
     ChatRequest {
         messages,
@@ -40,6 +56,7 @@ fn request(messages: Vec<Message>) -> ChatRequest {
 struct Got {
     text: String,
     reasoning: Option<String>,
+    sealed: Option<String>,
     calls: Option<Result<Vec<ToolCall>, Broken>>,
     usage: Vec<Usage>,
     finish: Vec<FinishReason>,
@@ -57,6 +74,7 @@ async fn ask(model: &Remote, text: &str) -> Result<Got, (Got, ModelError)> {
             Ok(Delta::Reasoning(more)) => {
                 got.reasoning.get_or_insert_default().push_str(&more);
             }
+            Ok(Delta::Sealed(items)) => got.sealed = Some(items),
             Ok(Delta::Calls(calls)) => got.calls = Some(calls),
             Ok(Delta::Usage(usage)) => got.usage.push(usage),
             Ok(Delta::Finish(finish)) => got.finish.push(finish),

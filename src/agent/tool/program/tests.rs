@@ -6,7 +6,7 @@ use weirgate_sdk::ConversationKey;
 
 use super::{folder::Programs, *};
 use crate::{
-    agent::memory::Site,
+    agent::{memory::Site, tool::asking::Asking},
     app::tune::default_rules,
     clock::{Clock, Zone},
     permission::{Actor, Capability, Scope, decide},
@@ -49,6 +49,7 @@ async fn run(
     };
     let proof = decide(&Actor::host(), Capability::EXECUTE, Scope::Global, 0).unwrap();
     let rules = default_rules(Clock::system());
+    let asking = Asking::new(rules.chain.clone(), 1, || 0.0);
     let call = Call {
         proof: &proof,
         arguments,
@@ -63,6 +64,8 @@ async fn run(
         rules: &rules,
         zone: &Zone::utc(),
         now: 0,
+        counter: None,
+        asking: &asking,
         sending: None,
     };
     Arc::clone(&entry.tool).run(call).await

@@ -5,11 +5,27 @@ use serde_json::{Value, json};
 
 use super::script::Called;
 
-/// The words and calls of an answer as events; without its end if it is not `complete`.
-pub(super) fn events(words: &[String], calls: &[Called], complete: bool) -> Vec<Bytes> {
+/// The thought, words and calls of an answer as events; without its end if it is not `complete`.
+pub(super) fn events(
+    thought: &str,
+    words: &[String],
+    calls: &[Called],
+    complete: bool,
+) -> Vec<Bytes> {
     let start = json!({"type": "message_start", "message": {"id": "msg", "role": "assistant", "content": [],
         "usage": {"input_tokens": 7, "cache_read_input_tokens": 3, "output_tokens": 1}}});
     let mut slices = vec![event(&start), event(&json!({"type": "ping"}))];
+    if !thought.is_empty() {
+        let block = json!({"type": "thinking", "thinking": "", "signature": ""});
+        slices.push(event(
+            &json!({"type": "content_block_start", "index": 0, "content_block": block}),
+        ));
+        let delta = json!({"type": "thinking_delta", "thinking": thought});
+        slices.push(event(
+            &json!({"type": "content_block_delta", "index": 0, "delta": delta}),
+        ));
+        slices.push(event(&json!({"type": "content_block_stop", "index": 0})));
+    }
     if !words.is_empty() {
         let block = json!({"type": "text", "text": ""});
         slices.push(event(

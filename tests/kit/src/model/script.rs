@@ -24,6 +24,7 @@ pub enum Ending {
 pub(super) enum Format {
     ChatCompletions,
     Messages,
+    Responses,
 }
 
 /// What to do with one request.
@@ -37,6 +38,10 @@ pub struct Script {
     pub(super) between: Duration,
     pub(super) body: Body,
     pub(super) ending: Ending,
+    /// What the model thought before it spoke; empty if nothing.
+    pub(super) thought: String,
+    /// Bytes of each slice of the body, whatever is in it.
+    pub(super) size: Option<usize>,
 }
 
 #[derive(Debug, Clone)]
@@ -66,6 +71,8 @@ impl Script {
             between: Duration::ZERO,
             body,
             ending: Ending::Complete,
+            thought: String::new(),
+            size: None,
         }
     }
 
@@ -113,6 +120,13 @@ impl Script {
         self
     }
 
+    /// Thinks before the words. In the responses format that also comes sealed, where the request asks for it.
+    #[must_use]
+    pub fn thinking(mut self, thought: &str) -> Self {
+        thought.clone_into(&mut self.thought);
+        self
+    }
+
     /// Answers with these bytes as they are, each slice written by itself.
     #[must_use]
     pub fn raw<B: AsRef<[u8]>>(slices: impl IntoIterator<Item = B>) -> Self {
@@ -131,6 +145,14 @@ impl Script {
         script
     }
 
+    /// Refuses a request that is not as the service wants it.
+    pub(super) fn refused(refusal: &super::responses::Refusal) -> Self {
+        let body = json!({"error": {"message": refusal.message, "type": "invalid_request_error",
+            "param": refusal.param, "code": refusal.code}});
+        let script = Self::raw([body.to_string()]).content_type("application/json");
+        script.status(400)
+    }
+
     /// Answers 429; `retry_after` is the header's value, if there shall be one.
     #[must_use]
     pub fn rate_limited(retry_after: Option<&str>) -> Self {
@@ -145,6 +167,13 @@ impl Script {
     #[must_use]
     pub fn hang() -> Self {
         Self::raw::<&[u8]>([]).before_headers(Duration::MAX)
+    }
+
+    /// Writes the body in slices of so many bytes, wherever that cuts it.
+    #[must_use]
+    pub fn sliced(mut self, size: usize) -> Self {
+        self.size = Some(size.max(1));
+        self
     }
 
     /// Sets the status.
@@ -198,30 +227,59 @@ impl Script {
 
     /// Content type and slices for a request that wants a stream or not. A body of words that
     /// does not end properly has no end mark.
-    pub(super) fn render(&self, format: Format, stream: bool) -> (&str, Vec<Bytes>) {
+    pub(super) fn render(
+        &self,
+        format: Format,
+        (stream, sealed): (bool, bool),
+    ) -> (&str, Vec<Bytes>) {
         let complete = self.ending == Ending::Complete;
-        let (proper, slices) = match &self.body {
-            Body::Raw(slices) => ("text/event-stream", slices.clone()),
-            Body::Words(words, calls) if format == Format::Messages => (
+        let (proper, slices) = match (&self.body, format) {
+            (Body::Raw(slices), _) => ("text/event-stream", slices.clone()),
+            (Body::Words(words, calls), Format::Messages) => (
                 "text/event-stream",
-                super::messages::events(words, calls, complete),
+                super::messages::events(&self.thought, words, calls, complete),
             ),
-            Body::Words(words, calls) if stream => ("text/event-stream", self.events(words, calls)),
-            Body::Words(words, calls) => ("application/json", vec![whole(words, calls)]),
+            (Body::Words(words, calls), Format::Responses) => {
+                let answer = super::responses::Answer {
+                    thought: &self.thought,
+                    sealed,
+                    words,
+                    calls,
+                };
+                match stream {
+                    true => ("text/event-stream", answer.events(complete)),
+                    false => ("application/json", vec![answer.whole()]),
+                }
+            }
+            (Body::Words(words, calls), Format::ChatCompletions) if stream => {
+                ("text/event-stream", self.events(words, calls))
+            }
+            (Body::Words(words, calls), Format::ChatCompletions) => {
+                ("application/json", vec![whole(words, calls)])
+            }
+        };
+        let slices = match self.size {
+            Some(size) => slices
+                .concat()
+                .chunks(size)
+                .map(Bytes::copy_from_slice)
+                .collect(),
+            None => slices,
         };
         (self.content_type.as_deref().unwrap_or(proper), slices)
     }
 
     fn events(&self, words: &[String], calls: &[Called]) -> Vec<Bytes> {
-        let mut slices: Vec<Bytes> = words
-            .iter()
-            .map(|word| {
-                event(
-                    &json!({"id": "fake", "object": "chat.completion.chunk", "choices":
-                    [{"index": 0, "delta": {"content": word}, "finish_reason": null}]}),
-                )
-            })
-            .collect();
+        let delta = |delta: Value| {
+            event(
+                &json!({"id": "fake", "object": "chat.completion.chunk", "choices":
+                [{"index": 0, "delta": delta, "finish_reason": null}]}),
+            )
+        };
+        let thought =
+            (!self.thought.is_empty()).then(|| delta(json!({"reasoning_content": self.thought})));
+        let words_of = words.iter().map(|word| delta(json!({"content": word})));
+        let mut slices: Vec<Bytes> = thought.into_iter().chain(words_of).collect();
         for (index, call) in calls.iter().enumerate() {
             slices.extend(call_events(index, call));
         }
@@ -291,28 +349,4 @@ fn whole(words: &[String], calls: &[Called]) -> Bytes {
 fn usage(words: &[String]) -> Value {
     json!({"prompt_tokens": 10, "completion_tokens": words.len(),
         "total_tokens": 10 + words.len()})
-}
-
-/// The text of the last user message in the body of a request.
-pub(super) fn last_user_text(body: &Value) -> &str {
-    let messages = body.get("messages").and_then(Value::as_array);
-    messages
-        .into_iter()
-        .flatten()
-        .rev()
-        .find(|message| message.get("role").and_then(Value::as_str) == Some("user"))
-        .and_then(|message| message.get("content"))
-        .map(words)
-        .unwrap_or_default()
-}
-
-/// The words of a content: all of it, or its first part of text.
-fn words(content: &Value) -> &str {
-    let part = |part: &Value| part["type"] == "text";
-    let parts = content.as_array().into_iter().flatten();
-    let text = parts
-        .into_iter()
-        .find(|one| part(one))
-        .map_or(content, |part| &part["text"]);
-    text.as_str().unwrap_or_default()
 }

@@ -16,8 +16,9 @@ use futures_util::stream::{self, Stream};
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-use super::script::{Ending, Format, Script, last_user_text};
-use super::{MAX_RECORDS, RecordedRequest, State, meaning};
+use super::asked::last_user_text;
+use super::script::{Ending, Format, Script};
+use super::{MAX_RECORDS, RecordedRequest, State, meaning, responses};
 
 /// Serves until `stopped` resolves. The runtime ends here, and every connection with it.
 pub(super) fn run(listener: TcpListener, state: Arc<State>, stopped: oneshot::Receiver<()>) {
@@ -35,6 +36,7 @@ pub(super) fn run(listener: TcpListener, state: Arc<State>, stopped: oneshot::Re
         let router = Router::new()
             .route("/v1/chat/completions", post(completions))
             .route("/v1/messages", post(messages))
+            .route("/v1/responses", post(responses))
             .route("/v1/embeddings", post(embeddings))
             .layer(axum::extract::DefaultBodyLimit::max(64 * 1024 * 1024))
             .with_state(state);
@@ -80,6 +82,14 @@ async fn messages(
     answer(state, headers, body, Format::Messages).await
 }
 
+async fn responses(
+    Extract(state): Extract<Arc<State>>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response<Body> {
+    answer(state, headers, body, Format::Responses).await
+}
+
 /// Is not counted among the requests: it is no turn's.
 async fn embeddings(body: Bytes) -> axum::Json<Value> {
     let body: Value = serde_json::from_slice(&body).unwrap_or(Value::Null);
@@ -94,12 +104,19 @@ async fn answer(
 ) -> Response<Body> {
     let guard = Guard::new(state.clone());
     let body: Value = serde_json::from_slice(&body).unwrap_or(Value::Null);
-    let script = state.scripts.lock().pop_front();
-    let script = script.unwrap_or_else(|| (state.responder)(last_user_text(&body)));
+    let refused = (format == Format::Responses).then(|| responses::check(&body));
+    let script = match refused {
+        Some(Err(refusal)) => Script::refused(&refusal),
+        _ => {
+            let script = state.scripts.lock().pop_front();
+            script.unwrap_or_else(|| (state.responder)(last_user_text(&body)))
+        }
+    };
     let streamed = body.get("stream").and_then(Value::as_bool).unwrap_or(false);
+    let sealed = responses::wants_sealed(&body);
     record(&state, &headers, body);
     pause(script.before_headers).await;
-    respond(&script, (format, streamed), guard)
+    respond(&script, format, (streamed, sealed), guard)
 }
 
 fn record(state: &State, headers: &HeaderMap, body: Value) {
@@ -121,8 +138,8 @@ fn record(state: &State, headers: &HeaderMap, body: Value) {
     state.count.send_modify(|count| *count += 1);
 }
 
-fn respond(script: &Script, (format, streamed): (Format, bool), guard: Guard) -> Response<Body> {
-    let (content_type, slices) = script.render(format, streamed);
+fn respond(script: &Script, format: Format, wanted: (bool, bool), guard: Guard) -> Response<Body> {
+    let (content_type, slices) = script.render(format, wanted);
     let mut response = Response::builder()
         .status(StatusCode::from_u16(script.status).expect("a valid status"))
         .header(CONTENT_TYPE, content_type);

@@ -7,15 +7,12 @@
 use std::collections::VecDeque;
 
 use super::super::super::calls::{self, Assembler};
-use super::super::super::fault::{self, bounded};
+use super::super::super::fault;
 use super::super::super::sse::Event;
 use super::super::super::think::{Piece, ThinkFilter};
 use super::super::super::{Delta, ErrorClass, FinishReason, ModelError, Usage};
-use super::super::assemble::{Assemble, broken_off, count};
+use super::super::assemble::{Assemble, broken_off, count, other_reason, push_piece};
 use super::{self as wire, Choice, Chunk, Function, Part};
-
-/// Most characters kept of a finish reason of the provider's own.
-const MAX_REASON_CHARS: usize = 40;
 
 /// The state of one answer.
 #[derive(Debug, Default)]
@@ -70,7 +67,7 @@ impl Answer {
                 "length" | "max_tokens" => FinishReason::Length,
                 "content_filter" | "sensitive" => FinishReason::ContentFilter,
                 "tool_calls" | "function_call" => FinishReason::ToolCalls,
-                other => FinishReason::Other(bounded(other, MAX_REASON_CHARS)),
+                other => other_reason(other),
             });
         }
         Ok(())
@@ -213,15 +210,5 @@ impl Assemble for Answer {
         self.ready.extend(self.usage.take().map(Delta::Usage));
         self.ready.push_back(Delta::Finish(finish));
         Ok(())
-    }
-}
-
-/// Adds a piece; pieces of one kind that came in one read are joined.
-fn push_piece(ready: &mut VecDeque<Delta>, piece: Piece<'_>) {
-    match (ready.back_mut(), piece) {
-        (Some(Delta::Text(last)), Piece::Text(more))
-        | (Some(Delta::Reasoning(last)), Piece::Reasoning(more)) => last.push_str(more),
-        (_, Piece::Text(text)) => ready.push_back(Delta::Text(text.to_owned())),
-        (_, Piece::Reasoning(text)) => ready.push_back(Delta::Reasoning(text.to_owned())),
     }
 }

@@ -11,13 +11,11 @@ use serde_json::{Value, value::RawValue};
 use super::super::super::{
     Delta, ErrorClass, FinishReason, ModelError, Usage,
     calls::{Assembler, Piece},
-    fault::{self, bounded},
+    fault,
     sse::Event,
+    think,
 };
-use super::super::assemble::{Assemble, broken_off, count};
-
-/// Most characters kept of a finish reason of the provider's own.
-const MAX_REASON_CHARS: usize = 40;
+use super::super::assemble::{Assemble, broken_off, count, other_reason, push_piece};
 
 /// Kinds of events that say something; the format may get others at any time.
 const KNOWN: [&str; 6] = [
@@ -170,17 +168,11 @@ impl Answer {
     fn words(&mut self, content: &Content) -> Result<(), ModelError> {
         if let Some(text) = content.text.as_ref().filter(|text| !text.is_empty()) {
             count(&mut self.bytes, text.len())?;
-            match self.ready.back_mut() {
-                Some(Delta::Text(last)) => last.push_str(text),
-                _ => self.ready.push_back(Delta::Text(text.clone())),
-            }
+            push_piece(&mut self.ready, think::Piece::Text(text));
         }
         if let Some(thinking) = content.thinking.as_ref().filter(|text| !text.is_empty()) {
             count(&mut self.bytes, thinking.len())?;
-            match self.ready.back_mut() {
-                Some(Delta::Reasoning(last)) => last.push_str(thinking),
-                _ => self.ready.push_back(Delta::Reasoning(thinking.clone())),
-            }
+            push_piece(&mut self.ready, think::Piece::Reasoning(thinking));
         }
         Ok(())
     }
@@ -194,7 +186,7 @@ impl Answer {
             "max_tokens" | "model_context_window_exceeded" => FinishReason::Length,
             "tool_use" => FinishReason::ToolCalls,
             "refusal" => FinishReason::ContentFilter,
-            other => FinishReason::Other(bounded(other, MAX_REASON_CHARS)),
+            other => other_reason(other),
         });
     }
 
