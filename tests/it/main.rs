@@ -29,6 +29,7 @@ mod observability;
 mod postgres;
 mod qq;
 mod reasons;
+mod redis;
 mod reload;
 mod secrets;
 mod security;
