@@ -24,6 +24,7 @@ pub mod usage;
 pub mod weather;
 
 use async_trait::async_trait;
+use parking_lot::Mutex;
 use serde_json::{Map, Value};
 use weirgate_sdk::{ConversationKey, Timestamp};
 
@@ -33,6 +34,7 @@ use crate::{
     pending::Elicited,
     permission::{Capability, Proof},
     security::fence::Origin,
+    store::Effect,
 };
 
 /// Whether a tool changes anything.
@@ -111,6 +113,8 @@ pub struct Call<'a> {
     pub now: Timestamp,
     /// How it gives files that go out with the answer, where files can be kept.
     pub sending: Option<&'a sending::Sending<'a>>,
+    /// What is to be done with the end of the turn, where there is one.
+    pub effects: Option<&'a Mutex<Vec<Effect>>>,
 }
 
 impl Call<'_> {
@@ -121,6 +125,13 @@ impl Call<'_> {
             .get(name)
             .and_then(Value::as_str)
             .unwrap_or_default()
+    }
+
+    /// Has something done with the end of the turn.
+    pub fn has(&self, effect: Effect) {
+        if let Some(effects) = self.effects {
+            effects.lock().push(effect);
+        }
     }
 }
 

@@ -56,6 +56,7 @@ pub async fn tool(
         zone: &rules.settings.zone,
         now: desk.now(),
         sending: None,
+        effects: None,
     });
     match tokio::time::timeout(rules.settings.tool_calling.timeout, run).await {
         Ok(Ok(given)) => Asked::Told(Done::text(given.text)),
