@@ -20,8 +20,11 @@ pub mod registry;
 pub mod schema;
 pub mod search;
 pub mod sending;
+pub mod shell;
 pub mod usage;
 pub mod weather;
+
+use std::time::Duration;
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
@@ -196,6 +199,16 @@ pub trait Tool: Send + Sync {
 
     /// What a call is about, such as a file: calls about the same thing run in order.
     fn resource(&self, _arguments: &Map<String, Value>) -> Option<String> {
+        None
+    }
+
+    /// Whether this call needs somebody's yes, although the tool as such asks for none.
+    fn asks(&self, _arguments: &Map<String, Value>) -> bool {
+        false
+    }
+
+    /// How long a call may take, where the tool knows better than the configuration of all; it ends by itself before.
+    fn longest(&self) -> Option<Duration> {
         None
     }
 

@@ -199,7 +199,16 @@ pub fn ground(config: &Config) -> Ground {
         programs: folder(config, config.tools.folder.as_ref(), "tools"),
         servers: folder(config, None, "mcp"),
         blocked: patterns.clone(),
+        private: private(config),
     }
+}
+
+/// What of the gateway no program may see: its configuration, its data and its secrets.
+fn private(config: &Config) -> Vec<PathBuf> {
+    let data = folder(config, None, "");
+    let own = [&config.storage.folder(), &config.file];
+    let own = own.into_iter().flatten().cloned();
+    own.chain([data]).collect()
 }
 
 pub(super) fn language(config: &Config) -> Option<Language> {

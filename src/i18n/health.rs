@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use weirgate_sdk::Finding;
 
 use super::Language;
+use crate::sandbox::kernel::Lacks;
 
 /// How grave a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,6 +47,8 @@ pub enum Subject {
     Model(String),
     /// A server of tools, by its name.
     Server(String),
+    /// The tool that runs command lines.
+    Shell,
 }
 
 /// What was found.
@@ -141,6 +144,15 @@ pub enum Here {
         /// What it said.
         error: String,
     },
+    /// The kernel keeps programs in their place.
+    Confines {
+        /// The version of Landlock.
+        version: u8,
+        /// They run as root, whose processes the system does not count.
+        root: bool,
+    },
+    /// The kernel does not, so that none is run.
+    Unconfined(Lacks),
 }
 
 impl From<Here> for Health {
@@ -305,15 +317,18 @@ impl Here {
             | Self::NoFolder { .. }
             | Self::Runs { .. }
             | Self::Rests
+            | Self::Confines { root: false, .. }
             | Self::Room { .. } => Level::Ok,
             Self::Configured { .. }
             | Self::Open { .. }
             | Self::RunsOther { .. }
             | Self::LittleRoom { .. }
+            | Self::Confines { .. }
             | Self::RoomUnknown { .. } => Level::Warn,
             Self::Misconfigured { .. }
             | Self::Forbidden { .. }
             | Self::Mute { .. }
+            | Self::Unconfined(_)
             | Self::NoRoom { .. } => Level::Fail,
         }
     }

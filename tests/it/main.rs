@@ -35,6 +35,7 @@ mod secrets;
 mod security;
 mod sending;
 mod several;
+mod shell;
 mod simulation;
 mod soak;
 mod startup;

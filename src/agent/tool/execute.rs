@@ -299,7 +299,8 @@ impl Agent {
                 sending: sending.as_ref(),
                 effects: Some(effects),
             };
-            let (outcome, given) = once(ready, call, calling.timeout).await;
+            let longest = ready.entry.tool.longest().unwrap_or(calling.timeout);
+            let (outcome, given) = once(ready, call, longest).await;
             let took = Duration::from_micros(self.clock.tick().saturating_sub(started));
             let told = match &given {
                 Err(fault) if fault.asks.is_some() => Reason::ToolAsked.code(),

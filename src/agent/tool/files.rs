@@ -3,7 +3,7 @@
 //! Owns what each does and its limits. How a file is reached is `workspace`'s; nothing else on the machine is.
 
 mod send;
-mod workspace;
+pub(super) mod workspace;
 
 use std::{fmt::Write as _, path::PathBuf, sync::Arc};
 
@@ -69,20 +69,24 @@ struct FileTool {
     workspaces: Arc<Workspaces>,
 }
 
-/// All of them, on the workspaces in a folder.
+/// The workspaces in a folder.
 ///
 /// # Errors
 /// What is wrong with a pattern for blocked files; those that were read are right.
-pub fn tools(
+pub(super) fn workspaces(
     root: PathBuf,
     settings: &Settings,
     blocked: &[String],
-) -> Result<Vec<Arc<dyn Tool>>, String> {
-    let workspaces = Arc::new(Workspaces {
+) -> Result<Arc<Workspaces>, String> {
+    Ok(Arc::new(Workspaces {
         root,
         guard: PathGuard::new(blocked)?,
         max_bytes: settings.max_bytes,
-    });
+    }))
+}
+
+/// All of them, on these workspaces.
+pub(super) fn tools(workspaces: &Arc<Workspaces>) -> Vec<Arc<dyn Tool>> {
     let deeds = [
         Deed::Read,
         Deed::Write,
@@ -95,12 +99,12 @@ pub fn tools(
         Arc::new(FileTool {
             spec: spec(deed, name),
             deed,
-            workspaces: Arc::clone(&workspaces),
+            workspaces: Arc::clone(workspaces),
         })
     };
-    let send: Arc<dyn Tool> = Arc::new(send::SendFile::new(Arc::clone(&workspaces)));
+    let send: Arc<dyn Tool> = Arc::new(send::SendFile::new(Arc::clone(workspaces)));
     let texts = deeds.into_iter().zip(NAMES).map(tool);
-    Ok(texts.chain([send]).collect())
+    texts.chain([send]).collect()
 }
 
 fn spec(deed: Deed, name: &str) -> Spec {

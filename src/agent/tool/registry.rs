@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, fmt, path::PathBuf, sync::Arc};
 
 use super::{
     Spec, Tool, calculate, config, date, fetch, files, memory, program::folder::Programs,
-    schema::Schema, search, weather,
+    schema::Schema, search, shell, weather,
 };
 use crate::agent::{
     context::estimate_tokens,
@@ -26,6 +26,7 @@ pub fn built_in_names() -> impl Iterator<Item = &'static str> {
         search::NAME,
         weather::NAME,
         memory::NAME,
+        shell::NAME,
     ]
     .into_iter()
     .chain(files::NAMES)
@@ -42,6 +43,8 @@ pub struct Ground {
     pub servers: PathBuf,
     /// Patterns for files that are never opened.
     pub blocked: Vec<String>,
+    /// Files and folders of the gateway that no program may see.
+    pub private: Vec<PathBuf>,
 }
 
 /// A tool with what is made of its declaration once.
@@ -303,11 +306,18 @@ fn built_in(settings: &config::Tools, ground: Ground) -> Result<Vec<Arc<dyn Tool
     tools.extend(search.map(|search| Arc::new(search) as Arc<dyn Tool>));
     let weather = weather::WeatherTool::new(&settings.weather);
     tools.extend(weather.map(|weather| Arc::new(weather) as Arc<dyn Tool>));
-    let files = files::tools(ground.workspaces, &settings.files, &ground.blocked);
-    tools.extend(files.map_err(|what| Unfit {
-        name: "files".to_owned(),
-        what,
-    })?);
+    let unfit = |name: &'static str| {
+        move |what| Unfit {
+            name: name.to_owned(),
+            what,
+        }
+    };
+    let workspaces = files::workspaces(ground.workspaces, &settings.files, &ground.blocked);
+    let workspaces = workspaces.map_err(unfit("files"))?;
+    tools.extend(files::tools(&workspaces));
+    let shell = shell::Shell::new(&settings.shell, &workspaces, ground.private);
+    let shell = shell.map_err(unfit(shell::NAME))?;
+    tools.extend(shell.map(|shell| Arc::new(shell) as Arc<dyn Tool>));
     tools.retain(|tool| !internal.disabled.contains(&tool.spec().name));
     Ok(tools)
 }
@@ -370,6 +380,7 @@ mod tests {
                 programs: PathBuf::from("/nowhere"),
                 servers: PathBuf::from("/nowhere"),
                 blocked: Vec::new(),
+                private: Vec::new(),
             },
             &Pool::default(),
         )
