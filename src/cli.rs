@@ -11,6 +11,7 @@ mod init;
 mod lists;
 mod migrate;
 mod run;
+mod sandbox;
 mod schema;
 mod security;
 mod settings;
@@ -91,6 +92,9 @@ enum Command {
     /// What may pass: measure the rules.
     #[command(subcommand)]
     Security(security::Security),
+    /// What stands between the gateway and the programs that models have run.
+    #[command(subcommand, hide = true)]
+    Sandbox(sandbox::Sandbox),
     /// Print the completions of a shell.
     Completions {
         /// Which shell.
@@ -129,6 +133,7 @@ pub fn main_with(hooks: Hooks) -> ExitCode {
         Command::Restore { from } => with(config, |tool| backup::restore(tool, &from)),
         Command::Migrate(arguments) => migrate::migrate(config.as_deref(), &arguments),
         Command::Security(command) => with(config, |tool| security::security(tool, &command)),
+        Command::Sandbox(command) => sandbox::sandbox(command),
         Command::Dead(command) => with(config, |tool| lists::dead(tool, command)),
     }
 }

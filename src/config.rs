@@ -201,7 +201,12 @@ impl Config {
         };
         platform::check_roles(&read.platforms, &read.permissions.roles, problems);
         let read = Self {
-            secrets: [read.secrets, read.storage.database.secrets()].concat(),
+            secrets: [
+                read.secrets,
+                read.storage.database.secrets(),
+                read.memory.redis.secrets(),
+            ]
+            .concat(),
             ..read
         };
         for role in read.models.roles.keys() {

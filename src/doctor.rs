@@ -22,6 +22,7 @@ use crate::{
         ask::{Answer, Ask},
         client::Client,
     },
+    sandbox::kernel,
     security::redact::Redactor,
     store::{
         postgres,
@@ -76,6 +77,25 @@ impl Doctor<'_> {
         for line in skills::skills(self.config) {
             tell(line);
         }
+        if let Some(found) = self.shell() {
+            tell((Subject::Shell, found.into()));
+        }
+    }
+
+    /// Whether the kernel can keep a shell in its place; nothing if none is wanted.
+    fn shell(self) -> Option<Here> {
+        let shell = &self.config.tools.shell;
+        let wanted = shell.enabled && self.config.tools.internal.enabled;
+        wanted.then(|| {
+            let version = kernel::version();
+            match kernel::lacks(shell.isolation, version) {
+                Some(lacks) => Here::Unconfined(lacks),
+                None => Here::Confines {
+                    version,
+                    root: rustix::process::geteuid().is_root(),
+                },
+            }
+        })
     }
 
     /// The data folder with what is in it: whether a gateway runs there, the database, and when its newest

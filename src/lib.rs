@@ -25,6 +25,7 @@ pub mod outbound;
 pub mod pending;
 pub mod permission;
 pub mod reason;
+pub mod sandbox;
 pub mod schedule;
 pub mod security;
 pub mod store;

@@ -18,6 +18,7 @@ mod pending;
 mod place;
 pub mod postgres;
 pub mod record;
+pub mod redis;
 mod reply;
 mod row;
 pub mod sqlite;

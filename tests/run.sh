@@ -60,6 +60,14 @@ ensure_postgres() {
     install postgresql
 }
 
+# The memory's tests start a server of their own.
+ensure_redis() {
+    ! have redis-server || return 0
+    can_install || fail "Redis is missing (Debian: apt-get install redis-server)"
+    say "installing Redis"
+    install redis-server
+}
+
 ensure_rust() {
     # rustup puts it here without touching the PATH of shells that are already open.
     have cargo || export PATH="${CARGO_HOME:-$HOME/.cargo}/bin:$PATH"
@@ -186,6 +194,7 @@ ensure_axe
 [ "$only_counterparts" = no ] || exit 0
 ensure_compiler
 ensure_postgres
+ensure_redis
 ensure_faketime
 ensure_browser
 ensure_rust

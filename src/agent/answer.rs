@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use weirgate_sdk::{MessageId, PreviewStart};
 
 use super::{
@@ -177,6 +178,8 @@ pub(super) struct Work {
     pub(super) kept: usize,
     /// What somebody said yes to: the call with which the turn goes on.
     pub(super) allowed: Option<Box<Parked>>,
+    /// What tools want done with the end of the turn.
+    pub(super) effects: Mutex<Vec<Effect>>,
 }
 
 impl Work {
@@ -221,6 +224,7 @@ impl Agent {
     ) -> Result<Ending, StoreError> {
         let answered = self.answered(input, turn, running, told, &mut work);
         let mut ending = answered.await?;
+        ending.effects.append(work.effects.get_mut());
         if work.kept > 0 {
             let turn = input.turn;
             ending.effects.push(Effect::StepsDone { turn });

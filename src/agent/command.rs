@@ -14,7 +14,7 @@ use crate::{
     i18n::{Text, consent::Consent},
     inbound::body,
     outbound::strategy::Strategy,
-    pending::{self, Ask, Asked},
+    pending::{self, Act, Ask, Asked},
     permission::{AuditEvent, decide},
     reason::Reason,
     store::{Effect, StoreError},
@@ -120,7 +120,13 @@ impl Agent {
             .await?;
         if open.len() >= MOST_OPEN {
             let text = Consent::TooManyOpen { most: MOST_OPEN };
-            return Ok(Ending::failed(text.render(turn.language), Reason::TooMany));
+            let mut refused = Ending::failed(text.render(turn.language), Reason::TooMany);
+            if let Act::Tool(_) = &ask.act {
+                // What its tools did until now stays known.
+                refused.history = ending.history;
+                refused.effects = ending.effects;
+            }
+            return Ok(refused);
         }
         let pending = ask.row(Asked {
             turn: input.turn,

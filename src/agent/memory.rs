@@ -18,11 +18,14 @@ mod words;
 use std::{sync::Arc, time::Duration};
 
 pub use keep::{Kept, MAX_CHARS, New};
+use weirgate_sdk::Timestamp;
 
 use super::{model::Permits as _, rules::Rules};
 use crate::{
     clock::Clock,
-    store::{Embedding, MemoryChange, MemoryQuestion, MemoryRow, MemoryStore, Place, StoreError},
+    store::{
+        Effect, Embedding, MemoryChange, MemoryQuestion, MemoryRow, MemoryStore, Place, StoreError,
+    },
 };
 
 /// Where something is remembered or recalled, and for whom.
@@ -61,6 +64,16 @@ impl Site {
 pub struct Memories {
     store: Arc<dyn MemoryStore>,
     clock: Clock,
+}
+
+/// What was said until `at` is not looked through again where something was forgotten: it would come back.
+#[must_use]
+pub fn forgotten(site: Site, at: Timestamp) -> Effect {
+    Effect::Set {
+        of: site.own(),
+        key: scribe::FORGOTTEN.into(),
+        value: Some(at.to_string()),
+    }
 }
 
 impl std::fmt::Debug for Memories {

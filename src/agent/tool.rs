@@ -24,11 +24,15 @@ pub mod schedule;
 pub mod schema;
 pub mod search;
 pub mod sending;
+pub mod shell;
 pub mod translate;
 pub mod usage;
 pub mod weather;
 
+use std::time::Duration;
+
 use async_trait::async_trait;
+use parking_lot::Mutex;
 use serde_json::{Map, Value};
 use weirgate_sdk::{ConversationKey, Timestamp, UserKey};
 
@@ -41,7 +45,7 @@ use crate::{
     pending::Elicited,
     permission::{Capability, Proof},
     security::fence::Origin,
-    store::Body,
+    store::{Body, Effect},
 };
 
 /// Whether a tool changes anything.
@@ -155,6 +159,8 @@ pub struct Call<'a> {
     pub asking: &'a asking::Asking,
     /// How it gives files that go out with the answer, where files can be kept.
     pub sending: Option<&'a sending::Sending<'a>>,
+    /// What is to be done with the end of the turn, where there is one.
+    pub effects: Option<&'a Mutex<Vec<Effect>>>,
 }
 
 impl Call<'_> {
@@ -165,6 +171,13 @@ impl Call<'_> {
             .get(name)
             .and_then(Value::as_str)
             .unwrap_or_default()
+    }
+
+    /// Has something done with the end of the turn.
+    pub fn has(&self, effect: Effect) {
+        if let Some(effects) = self.effects {
+            effects.lock().push(effect);
+        }
     }
 }
 
@@ -234,6 +247,16 @@ pub trait Tool: Send + Sync {
 
     /// What a call with these arguments needs beside what every call needs.
     fn needs_also(&self, _arguments: &Map<String, Value>) -> Option<Also> {
+        None
+    }
+
+    /// Whether this call needs somebody's yes, although the tool as such asks for none.
+    fn asks(&self, _arguments: &Map<String, Value>) -> bool {
+        false
+    }
+
+    /// How long a call may take, where the tool knows better than the configuration of all; it ends by itself before.
+    fn longest(&self) -> Option<Duration> {
         None
     }
 

@@ -81,10 +81,11 @@ impl Turn {
         let directory = &agent.desk.directory;
         let conversation = directory.conversation(input.conversation).await?;
         let person = directory.person(input.person).await?;
-        let bodies = bodies(agent, input).await?;
-        let Some(last) = bodies.last() else {
+        let mut bodies = bodies(agent, input).await?;
+        let Some(last) = bodies.last_mut() else {
             return Ok(None);
         };
+        agent.as_he_is_now((&conversation, &person), last).await;
         let settings = &input.rules.settings;
         let (actor, rules) = agent.actor(input, &person, last).await?;
         let chosen = directory.preference(input.person, lang::KEY).await?;

@@ -43,6 +43,7 @@ use crate::{
         MemoryStore, Store,
         config::{Database, Durability, Storage},
         postgres::{self, PostgresStore},
+        redis::RedisMemory,
         sqlite::{self, SqliteStore},
     },
     telemetry::{logging::Logging, metrics::Exporter, traces},
@@ -305,6 +306,7 @@ async fn memories(
     let store: Arc<dyn MemoryStore> = match config.memory.backend {
         Backend::Store => Arc::clone(store) as Arc<dyn MemoryStore>,
         Backend::Memory => Arc::new(Volatile::default()),
+        Backend::Redis => Arc::new(RedisMemory::new(&config.memory.redis)?),
         Backend::Sqlite => {
             SqliteStore::open(sqlite::Options {
                 path: translate::memory_file(config),

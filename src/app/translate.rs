@@ -200,7 +200,16 @@ pub fn ground(config: &Config) -> Ground {
         servers: folder(config, None, "mcp"),
         skills: folder(config, config.tools.skills.registry_path.as_ref(), "skills"),
         blocked: patterns.clone(),
+        private: private(config),
     }
+}
+
+/// What of the gateway no program may see: its configuration, its data and its secrets.
+fn private(config: &Config) -> Vec<PathBuf> {
+    let data = folder(config, None, "");
+    let own = [&config.storage.folder(), &config.file];
+    let own = own.into_iter().flatten().cloned();
+    own.chain([data]).collect()
 }
 
 pub(super) fn language(config: &Config) -> Option<Language> {

@@ -63,6 +63,7 @@ pub async fn tool(
         counter: Some((asker, desk)),
         asking: call.asking,
         sending: None,
+        effects: None,
     });
     match tokio::time::timeout(rules.settings.tool_calling.timeout, run).await {
         Ok(Ok(given)) => Asked::Told(Done::text(given.text)),

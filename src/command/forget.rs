@@ -11,11 +11,11 @@ use super::{
     memory::{refused, site_of},
 };
 use crate::{
-    agent::memory::{self, scribe::FORGOTTEN},
+    agent::memory,
     i18n::{About, Language, mind::Mind},
     permission::{Actor, Capability, Level, Scope},
     reason::Reason,
-    store::{Effect, MemoryRow, Place, StoreError},
+    store::{MemoryRow, Place, StoreError},
 };
 
 /// /forget
@@ -90,14 +90,9 @@ impl Command for Forget {
     }
 }
 
-/// What was said until now is not looked through again: what was forgotten would come back.
 fn forgotten(count: usize, site: memory::Site, desk: &Desk, language: Language) -> Done {
     let mut done = Done::text(Mind::Forgotten(count).render(language));
-    done.effects.push(Effect::Set {
-        of: site.own(),
-        key: FORGOTTEN.into(),
-        value: Some(desk.now().to_string()),
-    });
+    done.effects.push(memory::forgotten(site, desk.now()));
     done
 }
 

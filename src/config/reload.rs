@@ -10,13 +10,14 @@ use weirgate_sdk::settings::{Node, Place, Scalar, Secret, Value, join};
 use super::Config;
 
 /// Keys that are read at a start only: sections, or single keys. Everything else follows a reload.
-pub const NEEDS_RESTART: [&str; 8] = [
+pub const NEEDS_RESTART: [&str; 9] = [
     "storage",
     "http.listen",
     "observability.traces",
     "memory.enable",
     "memory.backend",
     "memory.sqlite",
+    "memory.redis",
     // Which queue a message waits in decides what it may overtake, so it cannot change while some wait.
     "input_buffer.per_user_queue",
     "input_buffer.per_conversation_queue",
@@ -45,6 +46,7 @@ pub fn keep_fixed(mut new: Config, running: &Config) -> Config {
     new.memory.enable = running.memory.enable;
     new.memory.backend = running.memory.backend;
     new.memory.sqlite.clone_from(&running.memory.sqlite);
+    new.memory.redis.clone_from(&running.memory.redis);
     new.input_buffer.per_user_queue = running.input_buffer.per_user_queue;
     new.input_buffer.per_conversation_queue = running.input_buffer.per_conversation_queue;
     new.secrets.retain(|(key, _)| !needs_restart(key));

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use weirgate_sdk::Finding;
 
 use super::{Language, skills::SkillText};
+use crate::sandbox::kernel::Lacks;
 
 /// How grave a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,6 +49,8 @@ pub enum Subject {
     Server(String),
     /// The skills, or one of them by its name.
     Skill(Option<String>),
+    /// The tool that runs command lines.
+    Shell,
 }
 
 /// What was found.
@@ -145,6 +148,15 @@ pub enum Here {
         /// What it said.
         error: String,
     },
+    /// The kernel keeps programs in their place.
+    Confines {
+        /// The version of Landlock.
+        version: u8,
+        /// They run as root, whose processes the system does not count.
+        root: bool,
+    },
+    /// The kernel does not, so that none is run.
+    Unconfined(Lacks),
 }
 
 impl From<Here> for Health {
@@ -317,15 +329,18 @@ impl Here {
             | Self::NoFolder { .. }
             | Self::Runs { .. }
             | Self::Rests
+            | Self::Confines { root: false, .. }
             | Self::Room { .. } => Level::Ok,
             Self::Configured { .. }
             | Self::Open { .. }
             | Self::RunsOther { .. }
             | Self::LittleRoom { .. }
+            | Self::Confines { .. }
             | Self::RoomUnknown { .. } => Level::Warn,
             Self::Misconfigured { .. }
             | Self::Forbidden { .. }
             | Self::Mute { .. }
+            | Self::Unconfined(_)
             | Self::NoRoom { .. } => Level::Fail,
         }
     }

@@ -74,6 +74,12 @@ impl PathGuard {
         Ok(resolved)
     }
 
+    /// Whether a pattern names a path that has no link and no `..` in it, or a folder that it is in.
+    #[must_use]
+    pub fn blocks(&self, path: &Path) -> bool {
+        self.is_blocked(path)
+    }
+
     /// Whether a pattern names a path, or a folder that it is in.
     fn is_blocked(&self, path: &Path) -> bool {
         path.ancestors()

@@ -2,6 +2,7 @@
 
 mod extraction;
 mod kept;
+mod redis;
 
 use serde_json::{Value, json};
 use weirgate_testkit::{

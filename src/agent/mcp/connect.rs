@@ -88,11 +88,12 @@ fn start(
 ) -> Result<(Family, Complaint), String> {
     let (name, arguments) = command.split_first().ok_or("there is no command")?;
     std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let mut command = family::command(name, folder);
+    let not_started = |error| format!("{name}: {error}");
+    let mut command = family::command(name, folder).map_err(not_started)?;
     command.args(arguments);
     command.envs(env.iter().map(|(name, value)| (name, value.expose())));
     let child = command.spawn();
-    let mut child = child.map_err(|error| format!("{name}: {error}"))?;
+    let mut child = child.map_err(not_started)?;
     let complaint = Complaint::default();
     if let Some(stderr) = child.stderr.take() {
         tokio::spawn(listen(stderr, complaint.clone()));

@@ -6,6 +6,8 @@ use std::{path::PathBuf, time::Duration};
 
 use weirgate_sdk::settings::Fields;
 
+use crate::store::redis;
+
 /// Where memory is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Backend {
@@ -13,6 +15,8 @@ pub enum Backend {
     Store,
     /// In a file of its own.
     Sqlite,
+    /// On a Redis server.
+    Redis,
     /// In the process: gone with it.
     Memory,
 }
@@ -37,6 +41,8 @@ pub struct Memory {
     pub backend: Backend,
     /// The file of its own; `None` for beside the database.
     pub sqlite: Option<PathBuf>,
+    /// The server.
+    pub redis: redis::Options,
     /// In which conversations a model looks for what is worth remembering.
     pub extract: Extract,
     /// How long a conversation is silent before it does.
@@ -90,6 +96,7 @@ impl Default for Memory {
             enable: true,
             backend: Backend::Store,
             sqlite: None,
+            redis: redis::Options::default(),
             extract: Extract::Private,
             extract_after: Duration::from_secs(600),
             recall: Recall::default(),
@@ -136,6 +143,7 @@ impl Memory {
         let backends = [
             ("store", Backend::Store),
             ("sqlite", Backend::Sqlite),
+            ("redis", Backend::Redis),
             ("memory", Backend::Memory),
         ];
         let extract = [
@@ -143,10 +151,6 @@ impl Memory {
             ("private", Extract::Private),
             ("all", Extract::All),
         ];
-        fields.absent(
-            "redis",
-            "has no effect yet: nothing is remembered on a Redis server in this version",
-        );
         let mut sqlite = fields.section("sqlite");
         let path = sqlite.text("path", AUTO);
         sqlite.finish();
@@ -154,6 +158,7 @@ impl Memory {
             enable: fields.bool("enable", default.enable),
             backend: fields.choice("backend", default.backend, &backends),
             sqlite: (path != AUTO).then(|| PathBuf::from(path)),
+            redis: server(fields.section("redis")),
             extract: fields.choice("extract", default.extract, &extract),
             extract_after: fields.seconds("extract_after", default.extract_after, 1.0..=86_400.0),
             recall: Recall::read(fields.section("recall")),
@@ -163,6 +168,46 @@ impl Memory {
         fields.finish();
         read
     }
+}
+
+/// The keys that an address has in itself.
+const IN_ADDRESS: [&str; 5] = ["host", "port", "db", "username", "password"];
+
+fn server(mut fields: Fields<'_>) -> redis::Options {
+    let default = redis::Options::default();
+    let url = fields.secret("url");
+    if let Some(url) = &url {
+        if !redis::Options::is_address(url.expose()) {
+            let hint = "write redis://user:password@host:6379/0";
+            fields.invalid("url", "the address cannot be read", Some(hint));
+        }
+        for key in IN_ADDRESS {
+            if fields.get(key).is_some_and(|setting| !setting.describes()) {
+                fields.invalid(
+                    key,
+                    "the address in url says this already",
+                    Some("keep one of them"),
+                );
+            }
+        }
+    }
+    let username = fields.text("username", "");
+    let read = redis::Options {
+        url,
+        host: fields.text("host", &default.host),
+        port: small(fields.u32("port", default.port.into(), 1..=65_535)),
+        db: small(fields.u32("db", default.db.into(), 0..=65_535)),
+        username: Some(username).filter(|name| !name.is_empty()),
+        password: fields.secret("password"),
+        prefix: fields.text("prefix", &default.prefix),
+    };
+    fields.finish();
+    read
+}
+
+/// A number that was checked to be one of 16 bits.
+fn small(number: u32) -> u16 {
+    u16::try_from(number).unwrap_or(u16::MAX)
 }
 
 impl Recall {

@@ -6,7 +6,7 @@ use std::{path::PathBuf, time::Duration};
 
 use weirgate_sdk::settings::{Fields, nearest};
 
-use super::{fetch, files, registry::built_in_names, search, weather};
+use super::{fetch, files, registry::built_in_names, search, shell, weather};
 use crate::agent::{mcp::config::Mcp, skill};
 
 /// Most names under `tools.approval`.
@@ -33,6 +33,8 @@ pub struct Tools {
     pub weather: weather::Settings,
     /// Where files are.
     pub files: files::Settings,
+    /// Command lines.
+    pub shell: shell::Settings,
 }
 
 /// The section `tools.internal`.
@@ -96,6 +98,7 @@ impl Default for Tools {
             search: search::Settings::default(),
             weather: weather::Settings::default(),
             files: files::Settings::default(),
+            shell: shell::Settings::default(),
         }
     }
 }
@@ -131,6 +134,7 @@ impl Tools {
             search: search::Settings::read(fields.section("search")),
             weather: weather::Settings::read(fields.section("weather")),
             files: read_files(fields.section("files"), default.files),
+            shell: shell::Settings::read(fields.section("shell")),
         };
         fields.finish();
         read

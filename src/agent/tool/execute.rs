@@ -15,7 +15,7 @@ use super::{
     config::ToolCalling,
     order::{Kind, groups},
     park::park,
-    ready::{Ready, kind},
+    ready::{Ready, Refused, kind},
     sending::Sending,
     usage::Usage,
 };
@@ -32,7 +32,7 @@ use crate::{
     pending::{Elicited, Parked},
     reason::Reason,
     security::{fence::fenced, guard::Verdict},
-    store::{ReplyFile, StoreError, Write, commit},
+    store::{Effect, ReplyFile, StoreError, Write, commit},
     telemetry::metrics,
     trace::turn_id,
 };
@@ -86,14 +86,40 @@ impl Agent {
             // The order of what changes something holds over the wait.
             ready.iter_mut().skip(place).for_each(|ready| *ready = None);
         }
-        let asks = self.run_groups(input, turn, work, &ready).await?;
-        Ok(match asks.or(waits.map(|place| (place, None))) {
-            Some((place, elicited)) => match park(input, turn, work, place, elicited) {
-                Some(parked) => Goes::Waits(Box::new(parked)),
-                None => goes,
-            },
-            None => goes,
-        })
+        let asks = loop {
+            let asks = self.run_groups(input, turn, work, &ready).await?;
+            let Some((place, Some(elicited))) = &asks else {
+                break asks;
+            };
+            let Some(refused) = self.cannot_be_asked(input, &elicited.content).await? else {
+                break asks;
+            };
+            // Those behind it run as if it had failed.
+            self.refuse_at(input, work, *place, refused);
+            settled(work, &mut ready);
+        };
+        let Some((place, elicited)) = asks.or(waits.map(|place| (place, None))) else {
+            return Ok(goes);
+        };
+        if let Some(parked) = park(input, turn, work, place, elicited) {
+            return Ok(Goes::Waits(Box::new(parked)));
+        }
+        // The model is told, as of any call that does not run.
+        let text = "Somebody has to approve this, and it cannot be shown.".to_owned();
+        self.refuse_at(input, work, place, Refused(text, Reason::ToolRefused));
+        Ok(goes)
+    }
+
+    /// The call at this place of the last step does not run.
+    fn refuse_at(&self, input: &Input, work: &mut Work, place: usize, refused: Refused) {
+        let Some(step) = work.steps.last_mut() else {
+            return;
+        };
+        let name = step.calls.get(place).map(|call| call.name.clone());
+        let told = self.refuse_call(input, &name.unwrap_or_default(), refused);
+        if let Some(result) = step.results.get_mut(place) {
+            *result = Some(told);
+        }
     }
 
     /// Runs what may run, group after group. Gives the call that asks something in the middle, if one does.
@@ -114,9 +140,10 @@ impl Agent {
             usage,
             kept,
             cost: all,
+            effects,
             ..
         } = work;
-        let usage = &*usage;
+        let used = (&*usage, &*effects);
         let fragile = |at: &usize| {
             let ready = ready.get(*at).and_then(Option::as_ref);
             ready.is_some_and(|ready| !ready.entry.tool.spec().repeatable)
@@ -134,7 +161,7 @@ impl Agent {
             let mut waiting: Vec<BoxFuture<'_, (usize, Ran)>> = Vec::with_capacity(group.len());
             for at in group {
                 if let Some(Some(ready)) = ready.get(at) {
-                    let run = self.run(input, turn, ready, usage);
+                    let run = self.run(input, turn, ready, used);
                     waiting.push(Box::pin(async move { (at, run.await) }));
                 }
             }
@@ -253,7 +280,13 @@ impl Agent {
     }
 
     /// Runs one call to its end, and makes a text for the model of it.
-    async fn run(&self, input: &Input, turn: &Turn, ready: &Ready, usage: &Usage) -> Ran {
+    async fn run(
+        &self,
+        input: &Input,
+        turn: &Turn,
+        ready: &Ready,
+        (usage, effects): (&Usage, &Mutex<Vec<Effect>>),
+    ) -> Ran {
         let settings = &input.rules.settings;
         let calling = &settings.tool_calling;
         let spec = ready.entry.tool.spec();
@@ -281,8 +314,10 @@ impl Agent {
                 counter: Some((asker, &self.desk)),
                 asking: &asking,
                 sending: sending.as_ref(),
+                effects: Some(effects),
             };
-            let (outcome, given) = once(ready, call, calling.timeout).await;
+            let longest = ready.entry.tool.longest().unwrap_or(calling.timeout);
+            let (outcome, given) = once(ready, call, longest).await;
             cost.add(&asking.into_cost());
             let took = Duration::from_micros(self.clock.tick().saturating_sub(started));
             let told = match &given {
@@ -363,6 +398,16 @@ impl Agent {
             }
         };
         format!("{before}{text}")
+    }
+}
+
+/// What has a result does not run again.
+fn settled(work: &Work, ready: &mut [Option<Ready>]) {
+    let results = work.steps.last().map(|step| step.results.as_slice());
+    for (ready, result) in ready.iter_mut().zip(results.unwrap_or_default()) {
+        if result.is_some() {
+            *ready = None;
+        }
     }
 }
 

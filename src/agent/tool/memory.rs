@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::{Access, Call, Fault, Given, Spec, Tool};
 use crate::{
-    agent::memory::{Kept, Memories, New},
+    agent::memory::{Kept, Memories, New, forgotten},
     security::fence::Origin,
     store::{MemoryKind, MemorySource, MemoryTier, StoreError},
 };
@@ -115,6 +115,7 @@ impl MemoryTool {
             ));
         };
         self.memories.forget(vec![row.id]).await?;
+        call.has(forgotten(site, call.now));
         Ok(Given::own(format!("Number {} is forgotten.", row.id)))
     }
 }

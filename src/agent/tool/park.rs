@@ -40,7 +40,8 @@ impl Agent {
         while let Some(place) = ready.iter().position(asks) {
             let found = ready.get_mut(place).and_then(Option::take);
             let Some(found) = found else { break };
-            let Some(refused) = self.cannot_ask(input, &found).await? else {
+            let arguments = shown(&found.arguments);
+            let Some(refused) = self.cannot_be_asked(input, &arguments).await? else {
                 return Ok(Some(place));
             };
             let tool = &found.entry.tool.spec().name;
@@ -51,13 +52,14 @@ impl Agent {
         Ok(None)
     }
 
-    async fn cannot_ask(
+    /// Why nobody can be asked about this; nothing if somebody can.
+    pub(super) async fn cannot_be_asked(
         &self,
         input: &Input,
-        ready: &Ready,
+        about: &str,
     ) -> Result<Option<Refused>, StoreError> {
         let refused = |text: &str| Some(Refused(text.to_owned(), Reason::ToolRefused));
-        if shown(&ready.arguments).chars().count() > MAX_SHOWN {
+        if about.chars().count() > MAX_SHOWN {
             return Ok(refused(
                 "Somebody has to approve this, and the arguments are too long to be shown. Do it in smaller pieces.",
             ));

@@ -6,7 +6,7 @@
 pub mod folder;
 mod manifest;
 
-use std::path::PathBuf;
+use std::{io, path::PathBuf};
 
 use async_trait::async_trait;
 use serde_json::Value;
@@ -34,17 +34,17 @@ pub struct Program {
 }
 
 impl Program {
-    fn command(&self) -> Option<Command> {
-        let (program, arguments) = self.command.split_first()?;
+    fn command(&self) -> io::Result<Command> {
+        let (program, arguments) = self.command.split_first().ok_or(io::ErrorKind::NotFound)?;
         // What is written with a slash is in the folder; else it is looked for in PATH.
         let program = if program.contains('/') {
             self.folder.join(program)
         } else {
             PathBuf::from(program)
         };
-        let mut command = family::command(program, &self.folder);
+        let mut command = family::command(program, &self.folder)?;
         command.args(arguments);
-        Some(command)
+        Ok(command)
     }
 }
 
@@ -55,9 +55,8 @@ impl Tool for Program {
     }
 
     async fn run(&self, call: Call<'_>) -> Result<Given, Fault> {
-        let command = self.command();
-        let mut command = command.ok_or_else(|| Fault::lasting("The program has no command."))?;
-        let mut child = command.spawn().map_err(|error| {
+        let child = self.command().and_then(|mut command| command.spawn());
+        let mut child = child.map_err(|error| {
             tracing::warn!(tool = %self.spec.name, %error, "a program cannot be started");
             Fault::lasting("The program cannot be started.")
         })?;

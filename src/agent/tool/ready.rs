@@ -145,7 +145,8 @@ impl Agent {
             let text = "The arguments are not those that were approved.";
             return Err(refused(text.to_owned()));
         }
-        let asks = allowed.is_none() && input.rules.tools.asks(spec);
+        let asks =
+            allowed.is_none() && (input.rules.tools.asks(spec) || entry.tool.asks(&arguments));
         Ok(Ready {
             consent: allowed.and_then(|parked| parked.elicited.clone()),
             entry,

@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, fmt, path::PathBuf, sync::Arc};
 
 use super::{
     Spec, Tool, calculate, config, date, fetch, files, memory, office, program::folder::Programs,
-    schedule, schema::Schema, search, translate, weather,
+    schedule, schema::Schema, search, shell, translate, weather,
 };
 use crate::{
     agent::{
@@ -34,6 +34,7 @@ pub fn built_in_names() -> impl Iterator<Item = &'static str> {
         schedule::NAME,
         memory::NAME,
         skill::tool::NAME,
+        shell::NAME,
     ]
     .into_iter()
     .chain(files::NAMES)
@@ -70,6 +71,8 @@ pub struct Ground {
     pub skills: PathBuf,
     /// Patterns for files that are never opened.
     pub blocked: Vec<String>,
+    /// Files and folders of the gateway that no program may see.
+    pub private: Vec<PathBuf>,
 }
 
 /// A tool with what is made of its declaration once.
@@ -356,12 +359,14 @@ fn built_in(settings: &config::Tools, ground: Ground) -> Result<Vec<Arc<dyn Tool
     if !internal.enabled {
         return Ok(Vec::new());
     }
-    let unfit = |what| Unfit {
-        name: "files".to_owned(),
-        what,
+    let unfit = |name: &'static str| {
+        move |what| Unfit {
+            name: name.to_owned(),
+            what,
+        }
     };
     let workspaces = files::workspaces(ground.workspaces, &settings.files, &ground.blocked);
-    let workspaces = workspaces.map_err(unfit)?;
+    let workspaces = workspaces.map_err(unfit("files"))?;
     let pages = Arc::new(fetch::FetchPage::new(&settings.fetch));
     let save = fetch::save::SavePage::new(Arc::clone(&pages), Arc::clone(&workspaces));
     let mut tools: Vec<Arc<dyn Tool>> = vec![
@@ -378,6 +383,9 @@ fn built_in(settings: &config::Tools, ground: Ground) -> Result<Vec<Arc<dyn Tool
     tools.extend(weather.map(|weather| Arc::new(weather) as Arc<dyn Tool>));
     tools.extend(files::tools(&workspaces));
     tools.extend(office::tools(&workspaces));
+    let shell = shell::Shell::new(&settings.shell, &workspaces, ground.private);
+    let shell = shell.map_err(unfit(shell::NAME))?;
+    tools.extend(shell.map(|shell| Arc::new(shell) as Arc<dyn Tool>));
     tools.retain(|tool| !internal.disabled.contains(&tool.spec().name));
     Ok(tools)
 }
@@ -441,6 +449,7 @@ mod tests {
                 servers: PathBuf::from("/nowhere"),
                 skills: PathBuf::from("/nowhere"),
                 blocked: Vec::new(),
+                private: Vec::new(),
             },
             &Pool::default(),
         )

@@ -20,6 +20,7 @@ pub(super) fn subject(subject: &Subject) -> String {
         Subject::Skill(None) => "skills".into(),
         Subject::Skill(Some(name)) => format!("skill {name}"),
         Subject::Server(name) => format!("mcp {name}"),
+        Subject::Shell => "shell".into(),
     }
 }
 
@@ -75,6 +76,16 @@ fn here(health: &Here) -> String {
              (storage.retention)"
         ),
         Here::RoomUnknown { error } => format!("the free room is not known: {error}"),
+        Here::Confines {
+            version,
+            root: false,
+        } => format!("the kernel can confine it (Landlock {version})"),
+        Here::Confines { version, .. } => format!(
+            "the kernel can confine it (Landlock {version}), but the gateway is root, whose processes are not counted: give it a user of its own"
+        ),
+        Here::Unconfined(lacks) => {
+            format!("is not run: {lacks}. Take a newer kernel, or see tools.shell.isolation")
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use weirgate_sdk::Finding;
 
 use super::{Health, Here, Keep, Reach, Subject};
-use crate::i18n::Language;
+use crate::{i18n::Language, sandbox::kernel::Lacks};
 
 /// The name of a subject.
 pub(super) fn subject(subject: &Subject) -> String {
@@ -20,6 +20,7 @@ pub(super) fn subject(subject: &Subject) -> String {
         Subject::Skill(None) => "技能".into(),
         Subject::Skill(Some(name)) => format!("技能 {name}"),
         Subject::Server(name) => format!("MCP {name}"),
+        Subject::Shell => "命令行".into(),
     }
 }
 
@@ -71,6 +72,27 @@ fn here(health: &Here) -> String {
             "只剩 {free} MB：很快将无法接收消息；请腾出空间，或缩短保留时间（storage.retention）"
         ),
         Here::RoomUnknown { error } => format!("无法得知剩余空间：{error}"),
+        Here::Confines {
+            version,
+            root: false,
+        } => format!("内核可以隔离它（Landlock {version}）"),
+        Here::Confines { version, .. } => format!(
+            "内核可以隔离它（Landlock {version}），但网关以 root 运行，其进程数不受限制：请换用单独的用户"
+        ),
+        Here::Unconfined(Lacks {
+            version: 0,
+            needs,
+            linux,
+        }) => format!(
+            "不会运行：内核没有 Landlock 或已关闭，需要第 {needs} 版（Linux {linux}）。请更新内核，或见 tools.shell.isolation"
+        ),
+        Here::Unconfined(Lacks {
+            version,
+            needs,
+            linux,
+        }) => format!(
+            "不会运行：内核的 Landlock 是第 {version} 版，需要第 {needs} 版（Linux {linux}）。请更新内核，或见 tools.shell.isolation"
+        ),
     }
 }
 

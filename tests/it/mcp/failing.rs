@@ -151,6 +151,45 @@ async fn what_a_server_asks_in_the_middle_of_a_call_a_person_answers() {
 }
 
 #[tokio::test]
+async fn where_too_much_waits_already_nobody_is_asked_and_what_was_done_stays_known() {
+    let model = FakeModel::start().await;
+    let server = json!([{ "name": "a", "command": scripted("asks") }]);
+    let changes = json!({
+        "tools": { "mcp": { "servers": server }, "approval": ["calculate"] },
+        "permissions": { "owners": { "qq": [OWNER] } },
+    });
+    let gateway = Gateway::start(&model, changes).await;
+    let fake = gateway.onebot().await;
+    says(&fake, "a: up").await;
+    for number in 0..20 {
+        let sum = json!({ "expression": format!("{number} + 1") });
+        model.push(Script::calls(&[("calculate", sum)]));
+        let question = fake.ask(OWNER, "reckon").await;
+        assert!(question.contains("May I run calculate"), "{question}");
+    }
+    // The server asks in the middle of its call; what stands before and behind it runs.
+    let date = || ("date_time", json!({}));
+    model.push(Script::calls(&[date(), ("a__go", json!({})), date()]));
+    assert_eq!(fake.ask(OWNER, "go").await, "re: go");
+    let got = results(&model.requests().pop().unwrap());
+    let own = &got[got.len() - 3..];
+    assert!(
+        own[0].contains("day, 20") && own[2].contains("day, 20"),
+        "{own:?}"
+    );
+    assert!(own[1].contains("too many questions wait"), "{own:?}");
+    assert_eq!(fake.ask(OWNER, "and?").await, "re: and?");
+    let kept = results(&model.requests().pop().unwrap());
+    assert!(
+        kept.iter()
+            .any(|text| text.contains("too many questions wait")),
+        "{kept:?}"
+    );
+    let answers = gateway.folder().join("data/weirgate/mcp/a/answers");
+    assert_eq!(fs::read_to_string(answers).unwrap(), "cancel\n");
+}
+
+#[tokio::test]
 async fn the_environment_holds_no_secret_of_the_gateway_and_what_is_required_is_waited_for() {
     let model = FakeModel::start().await;
     let server = |command| {

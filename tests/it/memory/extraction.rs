@@ -107,6 +107,16 @@ async fn an_answer_that_is_no_list_is_said_and_keeps_nothing() {
 
 #[tokio::test]
 async fn what_was_forgotten_is_not_noticed_again_in_the_same_talk() {
+    forgotten_in_the_same_talk(false).await;
+}
+
+#[tokio::test]
+async fn what_the_model_was_asked_to_forget_is_not_noticed_again_either() {
+    forgotten_in_the_same_talk(true).await;
+}
+
+/// Something is forgotten, by the command or by the model's tool.
+async fn forgotten_in_the_same_talk(by_tool: bool) {
     let model = finding(json!({ "entries": [
         { "content": "User 1 is a nurse in Bergen.", "keep": "long", "importance": 0.9 },
     ] }))
@@ -115,8 +125,18 @@ async fn what_was_forgotten_is_not_noticed_again_in_the_same_talk() {
     let fake = gateway.onebot().await;
     fake.ask(1, "I work as a nurse in Bergen").await;
     counted(&gateway, "remembered").await;
-    let told = fake.ask(1, "/forget all").await;
-    assert_eq!(told, "Forgotten.");
+    if by_tool {
+        let listed = fake.ask(1, "/memory").await;
+        let id = super::number(listed.split(' ').next().unwrap());
+        let forget = json!({ "action": "forget", "id": id });
+        model.push(Script::calls(&[("memory", forget)]));
+        fake.ask(1, "forget that").await;
+        let told = whole(&last(&model));
+        assert!(told.contains("is forgotten"), "{told}");
+    } else {
+        let told = fake.ask(1, "/forget all").await;
+        assert_eq!(told, "Forgotten.");
+    }
     // A look that knows nothing of the ones before it, as after a restart.
     gateway.term().await;
     gateway.spawn();

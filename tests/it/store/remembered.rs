@@ -1,5 +1,5 @@
 //! Entries of the memory: found by place, by words and by whom they are about, and gone when they are to be. The same
-//! holds for a memory that is gone with the process.
+//! holds for a memory on a Redis server and for one that is gone with the process.
 
 use std::sync::Arc;
 
@@ -8,6 +8,7 @@ use weirgate::{
     store::{
         Embedding, MemoryChange, MemoryKind, MemoryQuestion, MemoryRow, MemorySource, MemoryStore,
         MemoryTier, Place,
+        redis::{Options, RedisMemory},
     },
 };
 
@@ -222,7 +223,18 @@ async fn vectors_are_those_of_one_model(memory: Memory) {
     assert_eq!(found(&memory, question).await, ["one"]);
 }
 
-/// Declares the tests for both databases and for the memory in the process.
+/// A memory on the server that the tests share, with keys that no other has.
+fn on_redis(test: &str) -> Memory {
+    let options = Options {
+        host: "127.0.0.1".into(),
+        port: crate::redis::shared(),
+        prefix: format!("{test}:"),
+        ..Options::default()
+    };
+    Arc::new(RedisMemory::new(&options).unwrap())
+}
+
+/// Declares the tests for both databases, for a Redis server, and for the memory in the process.
 macro_rules! remembered {
     ($($test:ident),* $(,)?) => {
         mod sqlite {
@@ -238,6 +250,13 @@ macro_rules! remembered {
             async fn $test() {
                 let bed = super::Bed::new(super::Engine::Postgres).await;
                 super::$test(bed.store()).await;
+            })*
+        }
+
+        mod redis {
+            $(#[tokio::test]
+            async fn $test() {
+                super::$test(super::on_redis(stringify!($test))).await;
             })*
         }
 

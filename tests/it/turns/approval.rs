@@ -214,3 +214,37 @@ async fn who_lost_the_right_meanwhile_runs_nothing_and_what_cannot_be_shown_is_n
     let got = last(&model).pop().unwrap();
     assert!(got.contains("too long to be shown"), "{got}");
 }
+
+#[tokio::test]
+async fn who_ceased_to_be_an_admin_meanwhile_has_the_rights_of_what_he_is() {
+    let (model, gateway, fake) = asking(&["write_file"]).await;
+    // The platform tells who somebody is.
+    fake.member(GROUP, ADMIN, Some("admin"));
+    fake.member(GROUP, MEMBER, Some("admin"));
+    let said = async |role: &str, user, text: &str| fake.ask_as(role, GROUP, user, text).await;
+    let go_on = async |code: &str| {
+        model.push(Script::answer("I go on"));
+        fake.group_as("admin", GROUP, ADMIN, &format!("/approve {code}"))
+            .await;
+        fake.answers(2).await;
+        last(&model).pop().unwrap()
+    };
+    model.push(Script::calls(&[write("one")]));
+    let name = code(&said("admin", MEMBER, "write").await);
+    assert_eq!(go_on(&name).await, "Written.");
+    model.push(Script::calls(&[write("two")]));
+    let name = code(&said("admin", MEMBER, "write").await);
+    fake.member(GROUP, MEMBER, Some("member"));
+    let told = go_on(&name).await;
+    assert!(
+        told.contains("may not use this tool"),
+        "{told}: {}",
+        gateway.log()
+    );
+    // One who has left is nobody in particular.
+    model.push(Script::calls(&[write("three")]));
+    let name = code(&said("admin", MEMBER, "write").await);
+    fake.member(GROUP, MEMBER, None);
+    let told = go_on(&name).await;
+    assert!(told.contains("may not use this tool"), "{told}");
+}

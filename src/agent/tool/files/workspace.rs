@@ -4,6 +4,7 @@
 //! followed again, past the guard for blocked files; and how much it may hold. All of it blocks.
 
 use std::{
+    collections::BTreeSet,
     fs::{DirBuilder, File},
     io::{self, Read as _, Write as _},
     os::{fd::OwnedFd, unix::fs::DirBuilderExt as _},
@@ -27,6 +28,11 @@ pub(in crate::agent::tool) const MAX_FILE: usize = 1024 * 1024;
 /// Most files that are looked through, and how deep folders may lie in each other.
 const MAX_FILES: usize = 10_000;
 const MAX_DEPTH: usize = 16;
+/// The same for what programs may see; what lies deeper is closed to them.
+const MAX_LOOKED_AT: usize = 200_000;
+const DEEPEST: usize = 64;
+/// Most rules that a program is given.
+const MAX_PARTS: usize = 1_000;
 /// Where a file is written before it takes its name.
 const DRAFT: &str = ".weirgate-draft";
 
@@ -50,6 +56,27 @@ pub(in crate::agent::tool) struct Workspace<'a> {
     path: PathBuf,
     handle: OwnedFd,
     of: &'a Workspaces,
+}
+
+/// What of a workspace a program may see that opens files by itself.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(in crate::agent::tool) struct Granted {
+    /// What it may see with all that is below, if not everything.
+    pub(in crate::agent::tool) parts: Vec<PathBuf>,
+    /// Folders that it may only list, because something in them is closed.
+    pub(in crate::agent::tool) frames: Vec<PathBuf>,
+    /// What is closed.
+    pub(in crate::agent::tool) closed: Vec<PathBuf>,
+    /// Bytes of all files.
+    pub(in crate::agent::tool) bytes: u64,
+}
+
+/// What was come by.
+struct Seen {
+    path: PathBuf,
+    kind: FileType,
+    bytes: u64,
+    blocked: bool,
 }
 
 /// A file that was found.
@@ -155,7 +182,67 @@ impl Workspace<'_> {
 
     /// What is in a folder and below it, in order of the paths; at most [`MAX_FILES`]. What is blocked is not shown.
     pub(in crate::agent::tool) fn list(&self, path: &str) -> Result<Vec<Found>, Fault> {
-        let relative = self.checked(path)?;
+        let seen = self.look_through(self.checked(path)?, (MAX_FILES, MAX_DEPTH))?;
+        let shown = seen.into_iter().filter(|seen| {
+            let plain = matches!(seen.kind, FileType::Directory | FileType::RegularFile);
+            plain && !seen.blocked
+        });
+        let mut found: Vec<Found> = shown
+            .map(|seen| Found {
+                path: seen.path.to_string_lossy().into_owned(),
+                folder: seen.kind == FileType::Directory,
+                bytes: seen.bytes,
+            })
+            .collect();
+        found.sort_by(|one, other| one.path.cmp(&other.path));
+        Ok(found)
+    }
+
+    /// Where it is.
+    pub(in crate::agent::tool) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What a program may see of it that opens files by itself: all of it, or what is beside what is blocked. In a folder
+    /// with something blocked it may make nothing new, and move nothing, so that nothing gets another name.
+    pub(in crate::agent::tool) fn granted(&self) -> Result<Granted, Fault> {
+        let seen = self.look_through(PathBuf::new(), (MAX_LOOKED_AT, DEEPEST))?;
+        let bytes = seen.iter().map(|seen| seen.bytes).sum();
+        let closed: Vec<PathBuf> = seen
+            .iter()
+            .filter(|seen| seen.blocked)
+            .map(|seen| seen.path.clone())
+            .collect();
+        let above = closed.iter().flat_map(|path| path.ancestors().skip(1));
+        let frames: BTreeSet<PathBuf> = above.map(Path::to_owned).collect();
+        let is_part = |seen: &&Seen| {
+            let beside = seen
+                .path
+                .parent()
+                .is_some_and(|above| frames.contains(above));
+            let plain = matches!(seen.kind, FileType::Directory | FileType::RegularFile);
+            plain && beside && !seen.blocked && !frames.contains(&seen.path)
+        };
+        let parts: Vec<PathBuf> = seen
+            .iter()
+            .filter(is_part)
+            .map(|seen| seen.path.clone())
+            .collect();
+        if parts.len() + frames.len() > MAX_PARTS {
+            return Err(Fault::lasting(
+                "Too many files here lie beside files that must not be opened.",
+            ));
+        }
+        Ok(Granted {
+            parts,
+            frames: frames.into_iter().collect(),
+            closed,
+            bytes,
+        })
+    }
+
+    /// Everything in a folder and below it, but what is below something that is blocked: so many entries, so deep.
+    fn look_through(&self, relative: PathBuf, most: (usize, usize)) -> Result<Vec<Seen>, Fault> {
         let mut found = Vec::new();
         let mut folders = vec![(relative, 0)];
         while let Some((folder, depth)) = folders.pop() {
@@ -173,28 +260,27 @@ impl Workspace<'_> {
                 };
                 let kind = FileType::from_raw_mode(stat.st_mode);
                 let is_folder = kind == FileType::Directory;
-                let blocked = self.of.guard.check(&self.path, &path).is_err();
-                if blocked || !(is_folder || kind == FileType::RegularFile) {
-                    continue;
-                }
-                if is_folder && depth < MAX_DEPTH {
-                    folders.push((path.clone(), depth + 1));
-                }
-                found.push(Found {
-                    path: path.to_string_lossy().into_owned(),
-                    folder: is_folder,
-                    bytes: if is_folder {
-                        0
+                // Its name is all that it has: what a link leads to is not gone into.
+                let mut blocked = self.of.guard.blocks(&self.path.join(&path));
+                if is_folder && !blocked {
+                    if depth < most.1 {
+                        folders.push((path.clone(), depth + 1));
                     } else {
-                        u64::try_from(stat.st_size).unwrap_or(0)
-                    },
+                        blocked = most.1 == DEEPEST;
+                    }
+                }
+                let bytes = if is_folder { 0 } else { stat.st_size };
+                found.push(Seen {
+                    path,
+                    kind,
+                    bytes: u64::try_from(bytes).unwrap_or(0),
+                    blocked,
                 });
-                if found.len() >= MAX_FILES {
+                if found.len() >= most.0 {
                     return Err(Fault::lasting("There are too many files here."));
                 }
             }
         }
-        found.sort_by(|one, other| one.path.cmp(&other.path));
         Ok(found)
     }
 

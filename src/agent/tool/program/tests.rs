@@ -1,16 +1,9 @@
-use std::{fs, path::Path, sync::Arc, time::Duration};
+use std::{fs, path::Path, time::Duration};
 
-use serde_json::{Map, json};
+use serde_json::json;
 use tokio::time::Instant;
-use weirgate_sdk::ConversationKey;
 
 use super::{folder::Programs, *};
-use crate::{
-    agent::{memory::Site, tool::asking::Asking},
-    app::tune::default_rules,
-    clock::{Clock, Zone},
-    permission::{Actor, Capability, Scope, decide},
-};
 
 fn put(folder: &Path, name: &str, manifest: &Value, script: &str) {
     let folder = folder.join(name);
@@ -29,103 +22,6 @@ fn names(programs: &Programs) -> Vec<String> {
     all.iter()
         .map(|entry| entry.tool.spec().name.clone())
         .collect()
-}
-
-async fn run(
-    programs: &Programs,
-    name: &str,
-    arguments: &Map<String, Value>,
-) -> Result<Given, Fault> {
-    let all = programs.all();
-    let entry = all
-        .iter()
-        .find(|entry| entry.tool.spec().name == name)
-        .unwrap();
-    let key = ConversationKey {
-        platform: "test".into(),
-        account: "main".into(),
-        conversation: "1".into(),
-        thread: None,
-    };
-    let proof = decide(&Actor::host(), Capability::EXECUTE, Scope::Global, 0).unwrap();
-    let rules = default_rules(Clock::system());
-    let asking = Asking::new(rules.chain.clone(), 1, || 0.0);
-    let call = Call {
-        proof: &proof,
-        arguments,
-        consent: None,
-        conversation: &key,
-        site: Site {
-            conversation: 1,
-            person: 1,
-            group: false,
-            turn: 1,
-        },
-        rules: &rules,
-        zone: &Zone::utc(),
-        now: 0,
-        counter: None,
-        asking: &asking,
-        sending: None,
-    };
-    Arc::clone(&entry.tool).run(call).await
-}
-
-#[tokio::test]
-async fn a_program_gets_its_arguments_and_nothing_of_the_gateways_secrets() {
-    let folder = tempfile::tempdir().unwrap();
-    put(
-        folder.path(),
-        "echo",
-        &manifest("echo"),
-        "cat; echo; env | grep -c CARGO; exit 0",
-    );
-    put(
-        folder.path(),
-        "fails",
-        &manifest("fails"),
-        "echo half; echo why >&2; exit 3",
-    );
-    let programs = Programs::of(folder.path().to_owned(), Vec::new());
-    let arguments = json!({"text": "你好; rm -rf /"});
-    let given = run(&programs, "echo", arguments.as_object().unwrap())
-        .await
-        .unwrap();
-    assert_eq!(given.text, "{\"text\":\"你好; rm -rf /\"}\n0\n");
-    let fault = run(&programs, "fails", &Map::new()).await.unwrap_err();
-    assert!(
-        fault.given.text.contains("why") && !fault.given.text.contains("half"),
-        "{fault:?}"
-    );
-    assert!(fault.given.origin.is_some(), "its words are fenced");
-}
-
-#[tokio::test]
-async fn a_program_that_is_stopped_ends_with_what_it_started() {
-    let folder = tempfile::tempdir().unwrap();
-    put(
-        folder.path(),
-        "slow",
-        &manifest("slow"),
-        "(while :; do echo x >> alive; sleep 0.05; done) & wait",
-    );
-    let programs = Programs::of(folder.path().to_owned(), Vec::new());
-    let alive = folder.path().join("slow/alive");
-    let arguments = Map::new();
-    tokio::select! {
-        _ = run(&programs, "slow", &arguments) => panic!("it never ends"),
-        () = async { while !alive.exists() { tokio::time::sleep(Duration::from_millis(10)).await } } => {}
-    }
-    // What was killed writes no more, as soon as the system has carried it out.
-    let limit = Instant::now() + Duration::from_secs(20);
-    loop {
-        let before = fs::read(&alive).unwrap().len();
-        tokio::time::sleep(Duration::from_millis(400)).await;
-        if fs::read(&alive).unwrap().len() == before {
-            break;
-        }
-        assert!(Instant::now() < limit, "it still runs");
-    }
 }
 
 #[test]
