@@ -3,7 +3,7 @@
 //! Owns the end of a whole family: also of what has left its group or its session, because the keeper is the one to
 //! whom the system gives what has lost its parent.
 
-use std::{collections::HashSet, fs, thread, time::Duration};
+use std::{collections::HashSet, fs, time::Duration};
 
 use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, wait};
 
@@ -15,7 +15,7 @@ const ROUNDS: usize = 200;
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// Ends everything that this process has started, and waits for it.
-pub(super) fn end_all() {
+pub(super) async fn end_all() {
     let mut standing: HashSet<i32> = HashSet::new();
     for _ in 0..LOOKS {
         let new: Vec<i32> = all()
@@ -34,7 +34,7 @@ pub(super) fn end_all() {
         if left.is_empty() {
             return;
         }
-        thread::sleep(PAUSE);
+        tokio::time::sleep(PAUSE).await;
     }
 }
 

@@ -44,9 +44,12 @@ pub fn keep(parent: Option<i32>, private: bool, command: &[OsString]) -> Result<
     let runtime = runtime.map_err(|error| error.to_string())?;
     let folder = private.then(private_folder).transpose();
     let folder = folder.map_err(|error| format!("no folder for temporary files: {error}"))?;
-    let code = runtime.block_on(kept(parent, folder.as_ref(), command));
-    // Also what was started and has lost its parent since.
-    descendants::end_all();
+    let code = runtime.block_on(async {
+        let code = kept(parent, folder.as_ref(), command).await;
+        // Also what was started and has lost its parent since.
+        descendants::end_all().await;
+        code
+    });
     if let Some(folder) = folder {
         // Where something in it may not be removed, it stays: the system looks after its own folder.
         let _ = fs::remove_dir_all(folder);

@@ -147,6 +147,10 @@ fn sockets(tcp: u16, udp: u16, unix: &str) -> String {
     )
 }
 
+#[expect(
+    clippy::print_stderr,
+    reason = "whoever runs the tests has to know that it was not tried"
+)]
 #[tokio::test]
 async fn there_is_no_network_unless_it_is_configured_and_never_a_way_to_the_gateways_own_socket() {
     if !confines() || !fs::exists("/usr/bin/python3").unwrap() {
