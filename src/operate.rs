@@ -24,6 +24,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{
     config::{Config, Environment, data_home},
+    hex::hex,
     store::config::Database,
 };
 
@@ -51,10 +52,10 @@ pub fn socket_folder(config: &Config, environment: &Environment<'_>) -> Option<P
     hash.update(url);
     hash.update(config.http.listen.to_string());
     let hash = hash.finalize();
-    let name = hash.iter().take(8).map(|byte| format!("{byte:02x}"));
+    let (name, _) = hash.split_at(8);
     let home = data_home(environment)?;
     let folder = Path::new(&home).join("weirgate");
-    Some(folder.join(name.collect::<String>()))
+    Some(folder.join(hex(name)))
 }
 
 /// Makes the folder of a socket, for its user alone, if it is not there.

@@ -87,6 +87,30 @@ async fn watch<T, S>(
     }
 }
 
+/// The folders in a folder, in order, at most so many; none if it is not there.
+#[must_use]
+pub fn folders(folder: &Path, most: usize) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let folders = entries.filter(|entry| entry.path().is_dir());
+    let mut names: Vec<String> = folders
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| !name.starts_with('.'))
+        .collect();
+    names.sort();
+    names.truncate(most);
+    names
+}
+
+/// What tells one state of these folders in a folder from another: each name, and the state of its file called `file`.
+#[must_use]
+pub fn stamps(folder: &Path, names: Vec<String>, file: &str) -> Vec<(String, Option<[i64; 4]>)> {
+    let stamped = |name: String| {
+        let stamp = stamp(&folder.join(&name).join(file));
+        (name, stamp)
+    };
+    names.into_iter().map(stamped).collect()
+}
+
 /// What tells one state of a file from another: number, size and time; nothing of one that is not there.
 #[must_use]
 pub fn stamp(file: &Path) -> Option<[i64; 4]> {

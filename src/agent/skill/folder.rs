@@ -2,7 +2,7 @@
 //!
 //! Owns the look at the folder. A skill that is broken is left out and reported; the others stay.
 
-use std::{fs, path::Path, sync::Arc};
+use std::{path::Path, sync::Arc};
 
 use super::{Fault, Found, LeftOut, Skill, front, left_out, reach};
 use crate::{agent::watched, security::paths::PathGuard};
@@ -27,32 +27,13 @@ const SHIPPED: [(&str, &str); 2] = [
 
 /// What tells one state of the folder from another: each skill's name, and the state of its file.
 pub(super) fn stamp(folder: &Path) -> Vec<(String, Option<[i64; 4]>)> {
-    let names = names(folder).into_iter();
-    names
-        .map(|name| {
-            let stamp = watched::stamp(&folder.join(&name).join(SKILL));
-            (name, stamp)
-        })
-        .collect()
-}
-
-/// The folders in the folder, in order; none if it is not there.
-fn names(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let folders = entries.filter(|entry| entry.path().is_dir());
-    let mut names: Vec<String> = folders
-        .filter_map(|entry| entry.file_name().into_string().ok())
-        .filter(|name| !name.starts_with('.'))
-        .take(MAX_FOLDERS)
-        .collect();
-    names.sort();
-    names
+    watched::stamps(folder, watched::folders(folder, MAX_FOLDERS), SKILL)
 }
 
 /// Reads what is there, but for those of `disabled`.
 pub(super) fn look(folder: &Path, disabled: &[String], guard: &PathGuard) -> Found {
     let mut found = Found::default();
-    let names = names(folder);
+    let names = watched::folders(folder, MAX_FOLDERS);
     for (name, text) in SHIPPED {
         if disabled.iter().chain(&names).any(|other| other == name) {
             continue;
@@ -95,6 +76,8 @@ fn skill(folder: &Path, name: &str, guard: &PathGuard) -> Result<Skill, Fault> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -22,6 +22,7 @@ use weirgate_sdk::{Content, OutgoingFile};
 use super::{
     api::{Api, CallError},
     media::{SLOWEST, open, refused, unseen},
+    sign::to_hex,
 };
 use crate::web;
 
@@ -118,7 +119,7 @@ async fn put(api: &Api, file: &OutgoingFile, part: &Part) -> Result<String, Call
         }
     }
     let md5 = md5.lock().clone();
-    Ok(hex(&md5.finalize()))
+    Ok(to_hex(&md5.finalize()))
 }
 
 /// So many bytes of a file from a place on, counted in a digest as they go.
@@ -185,15 +186,11 @@ impl Digests {
             return Err(refused(400, "the file changed while it was read"));
         }
         Ok(Self {
-            md5: hex(&md5.finalize()),
-            sha1: hex(&sha1.finalize()),
-            head: hex(&head.finalize()),
+            md5: to_hex(&md5.finalize()),
+            sha1: to_hex(&sha1.finalize()),
+            head: to_hex(&head.finalize()),
         })
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// What the platform wants to have.

@@ -40,6 +40,11 @@ pub(super) fn broken_off() -> ModelError {
     ModelError::new(ErrorClass::Network, "the answer broke off before its end")
 }
 
+/// An event is not of the format.
+pub(super) fn unreadable(_: serde_json::Error) -> ModelError {
+    ModelError::new(ErrorClass::Api, "the provider sent an unreadable event")
+}
+
 /// Counts the bytes of an answer.
 pub(super) fn count(so_far: &mut usize, more: usize) -> Result<(), ModelError> {
     *so_far = so_far.saturating_add(more);

@@ -20,6 +20,7 @@ use weirgate_sdk::ConversationKey;
 
 use crate::{
     agent::tool::Fault,
+    hex::hex,
     security::paths::{PathGuard, Refused},
 };
 
@@ -97,8 +98,8 @@ impl Workspaces {
         conversation: &ConversationKey,
     ) -> Result<Workspace<'_>, Fault> {
         let hash = Sha256::digest(conversation.encode());
-        let name = hash.iter().take(16).map(|byte| format!("{byte:02x}"));
-        let path = self.root.join(name.collect::<String>());
+        let (name, _) = hash.split_at(16);
+        let path = self.root.join(hex(name));
         let made = DirBuilder::new().recursive(true).mode(0o700).create(&path);
         // The guard resolves paths, and they are compared with this one.
         let path = made.and_then(|()| path.canonicalize()).map_err(failed)?;

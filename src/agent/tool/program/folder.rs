@@ -45,31 +45,12 @@ impl Programs {
 
 /// What tells one state of the folder from another: each program's name, and the state of its manifest.
 fn stamp(folder: &Path) -> Vec<(String, Option<[i64; 4]>)> {
-    let names = names(folder).into_iter();
-    names
-        .map(|name| {
-            let stamp = watched::stamp(&folder.join(&name).join(MANIFEST));
-            (name, stamp)
-        })
-        .collect()
-}
-
-/// The folders in the folder, in order; none if it is not there.
-fn names(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let folders = entries.filter(|entry| entry.path().is_dir());
-    let mut names: Vec<String> = folders
-        .filter_map(|entry| entry.file_name().into_string().ok())
-        .filter(|name| !name.starts_with('.'))
-        .collect();
-    names.sort();
-    names.truncate(MAX_PROGRAMS);
-    names
+    watched::stamps(folder, watched::folders(folder, MAX_PROGRAMS), MANIFEST)
 }
 
 fn look(folder: &Path, taken: &[String]) -> Vec<Arc<Entry>> {
     let mut found = Vec::new();
-    for name in names(folder) {
+    for name in watched::folders(folder, MAX_PROGRAMS) {
         match program(&folder.join(&name), &name, taken) {
             Ok(entry) => found.push(Arc::new(entry)),
             Err(what) => {

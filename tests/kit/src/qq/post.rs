@@ -9,7 +9,7 @@ use tokio::{
     net::TcpStream,
 };
 
-use super::{FakeQq, SECRET, seconds};
+use super::{FakeQq, SECRET, media::hex, seconds};
 
 /// The signature over a time and a body, with the key that the app's secret makes.
 #[must_use]
@@ -17,8 +17,7 @@ pub fn sign(time: &str, body: &str) -> String {
     let seed: Vec<u8> = SECRET.bytes().cycle().take(32).collect();
     let key = Ed25519KeyPair::from_seed_unchecked(&seed).expect("a key");
     let signature = key.sign(format!("{time}{body}").as_bytes());
-    let bytes = signature.as_ref().iter();
-    bytes.map(|byte| format!("{byte:02x}")).collect()
+    hex(signature.as_ref())
 }
 
 impl FakeQq {

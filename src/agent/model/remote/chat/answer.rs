@@ -10,8 +10,8 @@ use super::super::super::calls::{self, Assembler};
 use super::super::super::fault;
 use super::super::super::sse::Event;
 use super::super::super::think::{Piece, ThinkFilter};
-use super::super::super::{Delta, ErrorClass, FinishReason, ModelError, Usage};
-use super::super::assemble::{Assemble, broken_off, count, other_reason, push_piece};
+use super::super::super::{Delta, FinishReason, ModelError, Usage};
+use super::super::assemble::{Assemble, broken_off, count, other_reason, push_piece, unreadable};
 use super::{self as wire, Choice, Chunk, Function, Part};
 
 /// The state of one answer.
@@ -169,13 +169,8 @@ impl Assemble for Answer {
             // the answer has no end, which is noticed.
             return Ok(());
         }
-        match serde_json::from_str(data) {
-            Ok(chunk) => self.chunk(&chunk, data, key),
-            Err(_) => Err(ModelError::new(
-                ErrorClass::Api,
-                "the provider sent an unreadable event",
-            )),
-        }
+        let chunk = serde_json::from_str(data).map_err(unreadable)?;
+        self.chunk(&chunk, data, key)
     }
 
     fn whole(&mut self, body: &str, key: Option<&str>) -> Result<(), ModelError> {

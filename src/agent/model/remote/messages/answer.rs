@@ -9,13 +9,13 @@ use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
 use super::super::super::{
-    Delta, ErrorClass, FinishReason, ModelError, Usage,
+    Delta, FinishReason, ModelError, Usage,
     calls::{Assembler, Piece},
     fault,
     sse::Event,
     think,
 };
-use super::super::assemble::{Assemble, broken_off, count, other_reason, push_piece};
+use super::super::assemble::{Assemble, broken_off, count, other_reason, push_piece, unreadable};
 
 /// Kinds of events that say something; the format may get others at any time.
 const KNOWN: [&str; 6] = [
@@ -230,8 +230,6 @@ impl Assemble for Answer {
         if self.done || data.is_empty() {
             return Ok(());
         }
-        let unreadable =
-            |_| ModelError::new(ErrorClass::Api, "the provider sent an unreadable event");
         let Kind { kind } = serde_json::from_str(data).map_err(unreadable)?;
         if event.name == "error" || kind == "error" {
             return Err(fault::from_body(None, data, key));

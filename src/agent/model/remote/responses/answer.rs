@@ -10,9 +10,9 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::super::super::{
-    Delta, ErrorClass, FinishReason, ModelError, Usage, fault, sse::Event, think::Piece,
+    Delta, FinishReason, ModelError, Usage, fault, sse::Event, think::Piece,
 };
-use super::super::assemble::{Assemble, broken_off, count, other_reason, push_piece};
+use super::super::assemble::{Assemble, broken_off, count, other_reason, push_piece, unreadable};
 use super::calls::{Calls, Told};
 
 /// Most bytes of reasoning that only its model can read; more of it is not sent back.
@@ -320,10 +320,6 @@ impl Answer {
         self.done = true;
         Ok(())
     }
-}
-
-fn unreadable(_: serde_json::Error) -> ModelError {
-    ModelError::new(ErrorClass::Api, "the provider sent an unreadable event")
 }
 
 impl Assemble for Answer {
