@@ -4,7 +4,10 @@
 
 use super::Line;
 use crate::{
-    agent::{skill::Skills, tool::registry},
+    agent::{
+        skill::Skills,
+        tool::{memory, registry},
+    },
     app::ground,
     config::Config,
     i18n::{health::Subject, skills::SkillText},
@@ -23,7 +26,9 @@ pub(super) fn skills(config: &Config) -> Vec<Line> {
         return Vec::new();
     };
     let skills = Skills::of(&settings.skills, ground.skills.clone(), guard);
-    let known = registry::names(settings, ground);
+    let mut known = registry::names(settings, ground);
+    // Its tool is there where it is.
+    known.retain(|name| config.memory.enable || name != memory::NAME);
     let servers = || settings.mcp.running();
     let sorted = skills.sorted(|tool| {
         let of_server = |name: &str| {

@@ -84,7 +84,9 @@ async fn a_skill_that_comes_changes_or_goes_is_seen_without_a_restart() {
 
 #[tokio::test]
 async fn broken_ones_are_left_out_and_reported() {
-    let (model, mut gateway) = prepared(only_own()).await;
+    let mut changes = only_own();
+    crate::gateway::merge(&mut changes, json!({ "memory": { "enable": false } }));
+    let (model, mut gateway) = prepared(changes).await;
     write(
         &gateway,
         "maps/SKILL.md",
@@ -96,6 +98,11 @@ async fn broken_ones_are_left_out_and_reported() {
         &gateway,
         "needy/SKILL.md",
         &skill("needy", "tools: [no_such_tool, calculate]\n", "Do."),
+    );
+    write(
+        &gateway,
+        "diary/SKILL.md",
+        &skill("diary", "tools: [memory]\n", "Remember."),
     );
     write(
         &gateway,
@@ -119,6 +126,7 @@ async fn broken_ones_are_left_out_and_reported() {
         ("charts", "the name \"graphs\" is not that of the folder"),
         ("weather", "does not begin with a front matter"),
         ("needy", "tools that are not there: no_such_tool"),
+        ("diary", "tools that are not there: memory"),
         ("date_time", "a tool has this name"),
     ] {
         assert!(!said.contains(&format!("- {name}")), "{said}");
