@@ -2,6 +2,7 @@
 
 use std::{path::PathBuf, process::Command};
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 
 use super::{called, offered, prepared, prompt};
@@ -155,6 +156,45 @@ async fn documents_of_others_are_read() {
             .unwrap()
             .contains("may not use this tool")
     );
+}
+
+#[tokio::test]
+async fn a_document_that_somebody_sent_is_read() {
+    let (model, mut gateway) = prepared(json!({})).await;
+    gateway.up().await;
+    let fake = gateway.onebot().await;
+    let made = json!({ "path": "a.docx", "markdown": "# Minutes\n\nTea at four." });
+    called(&model, &fake, 2, &[("office_write", made)]).await;
+    let document = std::fs::read(workspace(&gateway).join("a.docx")).unwrap();
+    let name = "minutes.docx";
+    fake.file(
+        name,
+        json!({ "file": name, "base64": STANDARD.encode(document) }),
+    );
+    let segments = [json!({ "type": "file", "data": { "file": name, "file_id": name } })];
+    fake.send_segments(None, 2, &segments).await;
+    fake.answer().await;
+    let read = |arguments: Value| ("office_read", arguments);
+    let calls = [
+        read(json!({ "received": name })),
+        read(json!({ "received": "file" })),
+        read(json!({ "received": "other.docx" })),
+        read(json!({ "received": name, "path": "a.docx" })),
+        read(json!({})),
+    ];
+    let got = called(&model, &fake, 2, &calls).await;
+    for said in &got[..2] {
+        assert!(
+            said.contains("> # Minutes") && said.contains("> Tea at four."),
+            "{said}"
+        );
+    }
+    assert!(got[2].contains("Nobody sent such a file"), "{}", got[2]);
+    assert!(got[3].contains("not both"), "{}", got[3]);
+    assert!(got[4].contains("Give path or received."), "{}", got[4]);
+    // What was sent to the bot by one is not there for another.
+    let other = called(&model, &fake, 3, &calls[..1]).await;
+    assert!(other[0].contains("Nobody sent such a file"), "{other:?}");
 }
 
 #[tokio::test]
