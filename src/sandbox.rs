@@ -11,7 +11,7 @@ mod keep;
 pub mod kernel;
 mod limits;
 
-pub use confine::{Confine, Workspace, enter};
+pub use confine::{Confine, SYSTEM, Workspace, enter};
 pub use keep::keep;
 pub use limits::Limits;
 

@@ -32,7 +32,7 @@ use super::{
 
 /// What of the system may be read and run, where it is there: programs, what they are made of, and what tells them names,
 /// certificates and the time. Of /etc only what holds no secret by its nature.
-const SYSTEM: &[&str] = &[
+pub const SYSTEM: &[&str] = &[
     "/usr",
     "/bin",
     "/sbin",

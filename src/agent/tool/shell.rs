@@ -128,7 +128,9 @@ impl Shell {
     /// The workspace of a conversation, and what of it may be seen.
     async fn place(&self, call: &Call<'_>) -> Result<Place, Fault> {
         let (workspaces, conversation) = (Arc::clone(&self.workspaces), call.conversation.clone());
+        let (private, read) = (self.private.clone(), self.settings.read.clone());
         let look = move || {
+            shuts(&private, &read)?;
             let workspace = workspaces.of(&conversation)?;
             Ok(Place {
                 folder: workspace.path().to_owned(),
@@ -143,22 +145,22 @@ impl Shell {
         let (workspaces, conversation) = (Arc::clone(&self.workspaces), call.conversation.clone());
         blocking(move || Ok(workspaces.of(&conversation)?.granted()?.bytes)).await
     }
+}
 
-    /// What may be read must not lead to what is the gateway's alone.
-    fn shuts(&self) -> Result<(), Fault> {
-        let opens = |private: &&PathBuf| {
-            let private = private.canonicalize();
-            let mut read = helper::readable(&self.settings.read);
-            private.is_ok_and(|private| read.any(|path| private.starts_with(path)))
-        };
-        match self.private.iter().find(opens) {
-            None => Ok(()),
-            Some(private) => {
-                tracing::error!(path = %private.display(), "the shell would see what is the gateway's alone: move it");
-                Err(Fault::lasting(
-                    "The shell is not run: it would see files of the gateway. Its log says which.",
-                ))
-            }
+/// What may be read must not lead to what is the gateway's alone.
+fn shuts(private: &[PathBuf], read: &[PathBuf]) -> Result<(), Fault> {
+    let opens = |private: &&PathBuf| {
+        let private = private.canonicalize();
+        let mut read = helper::readable(read);
+        private.is_ok_and(|private| read.any(|path| private.starts_with(path)))
+    };
+    match private.iter().find(opens) {
+        None => Ok(()),
+        Some(private) => {
+            tracing::error!(path = %private.display(), "the shell would see what is the gateway's alone: move it");
+            Err(Fault::lasting(
+                "The shell is not run: it would see files of the gateway. Its log says which.",
+            ))
         }
     }
 }
@@ -195,7 +197,6 @@ impl Tool for Shell {
                 "The shell cannot run here: {lacks}."
             )));
         }
-        self.shuts()?;
         let place = self.place(&call).await?;
         let wanted = call.arguments.get("timeout").and_then(Value::as_u64);
         let wanted = wanted.map_or(self.settings.timeout, Duration::from_secs);

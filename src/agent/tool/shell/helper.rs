@@ -19,12 +19,10 @@ use super::{
 
 /// Where programs are.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-/// What a confined program reads anyway that somebody might keep files of his own in.
-const SYSTEM: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib64"];
 
-/// What may be read, links resolved.
+/// What may be read, with what of the system is, links resolved.
 pub(super) fn readable(more: &[PathBuf]) -> impl Iterator<Item = PathBuf> + '_ {
-    let system = SYSTEM.iter().map(Path::new);
+    let system = crate::sandbox::SYSTEM.iter().map(Path::new);
     let all = system.chain(more.iter().map(PathBuf::as_path));
     all.filter_map(|path| path.canonicalize().ok())
 }
