@@ -81,9 +81,14 @@ async fn with(servers: Value) -> (FakeModel, Gateway, FakeOneBot) {
 
 /// Waits until /mcp says so; gives what it says.
 async fn says(fake: &FakeOneBot, wanted: &str) -> String {
+    answers(fake, OWNER, "/mcp", wanted).await
+}
+
+/// Asks until the answer has this; gives the answer.
+async fn answers(fake: &FakeOneBot, from: u64, command: &str, wanted: &str) -> String {
     let started = Instant::now();
     loop {
-        let said = fake.ask(OWNER, "/mcp").await;
+        let said = fake.ask(from, command).await;
         if said.contains(wanted) {
             return said;
         }

@@ -13,7 +13,10 @@ use rmcp::{
         StreamableHttpClientTransport, streamable_http_client::StreamableHttpClientTransportConfig,
     },
 };
-use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt as _},
+    sync::watch,
+};
 use weirgate_sdk::{settings::Secret, text::line as one_line};
 
 use super::{
@@ -31,12 +34,16 @@ const MAX_TOLD: usize = 300;
 /// How many of its lines are told.
 const TOLD_LINES: usize = 3;
 
-/// How long what it wrote last may be on its way.
-const LAST_WORDS: Duration = Duration::from_millis(50);
+/// How long the last words of a program may be on their way: on a busy machine it takes its time to end.
+const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// The end of what a program complains.
 #[derive(Debug, Clone, Default)]
-struct Complaint(Arc<Mutex<Vec<u8>>>);
+struct Complaint {
+    kept: Arc<Mutex<Vec<u8>>>,
+    /// Says that there will be no more; an address complains nowhere.
+    over: Option<watch::Receiver<()>>,
+}
 
 /// A connection that is ready.
 pub(super) struct Connection {
@@ -94,22 +101,8 @@ fn start(
     command.envs(env.iter().map(|(name, value)| (name, value.expose())));
     let child = command.spawn();
     let mut child = child.map_err(not_started)?;
-    let complaint = Complaint::default();
-    if let Some(stderr) = child.stderr.take() {
-        tokio::spawn(listen(stderr, complaint.clone()));
-    }
+    let complaint = child.stderr.take().map(Complaint::of).unwrap_or_default();
     Ok((Family(child), complaint))
-}
-
-/// Keeps the end of what a program complains, until it ends.
-async fn listen(mut from: impl AsyncRead + Unpin, complaint: Complaint) {
-    let mut buffer = [0; 1024];
-    while let Ok(count @ 1..) = from.read(&mut buffer).await {
-        let mut kept = complaint.0.lock();
-        kept.extend_from_slice(buffer.get(..count).unwrap_or_default());
-        let over = kept.len().saturating_sub(MAX_COMPLAINT);
-        kept.drain(..over);
-    }
 }
 
 impl Connection {
@@ -124,11 +117,35 @@ impl Connection {
 }
 
 impl Complaint {
+    /// Keeps the end of what is written here, until it ends.
+    fn of(mut from: impl AsyncRead + Unpin + Send + 'static) -> Self {
+        let kept = Arc::new(Mutex::new(Vec::new()));
+        let (end, over) = watch::channel(());
+        let complaint = Self {
+            kept: Arc::clone(&kept),
+            over: Some(over),
+        };
+        tokio::spawn(async move {
+            let _end = end;
+            let mut buffer = [0; 1024];
+            while let Ok(count @ 1..) = from.read(&mut buffer).await {
+                let mut kept = kept.lock();
+                kept.extend_from_slice(buffer.get(..count).unwrap_or_default());
+                let over = kept.len().saturating_sub(MAX_COMPLAINT);
+                kept.drain(..over);
+            }
+        });
+        complaint
+    }
+
     /// What happened, and what the program says about it.
-    async fn behind(&self, what: &str) -> String {
-        // What it wrote last is on its way.
-        tokio::time::sleep(LAST_WORDS).await;
-        let complaint = String::from_utf8_lossy(&self.0.lock()).into_owned();
+    async fn behind(mut self, what: &str) -> String {
+        if let Some(over) = &mut self.over {
+            // One that lives on with the connection gone says no last words.
+            let end = async { while over.changed().await.is_ok() {} };
+            let _ = tokio::time::timeout(LAST_WORDS, end).await;
+        }
+        let complaint = String::from_utf8_lossy(&self.kept.lock()).into_owned();
         let said = |line: &&str| !line.trim().is_empty();
         let lines: Vec<&str> = complaint.lines().filter(said).collect();
         let last = lines.get(lines.len().saturating_sub(TOLD_LINES)..);
@@ -141,17 +158,25 @@ impl Complaint {
 
 #[cfg(test)]
 mod tests {
+    use tokio::io::AsyncWriteExt as _;
+
     use super::*;
 
     #[tokio::test]
     async fn the_end_of_a_complaint_is_told_in_one_line() {
-        let complaint = Complaint::default();
         let long = format!(
             "{}\nTraceback\n\nModuleNotFoundError: no x\n",
             "x\n".repeat(5_000)
         );
-        listen(long.as_bytes(), complaint.clone()).await;
-        let told = complaint.behind("it ended").await;
+        let (mut program, ours) = tokio::io::duplex(64);
+        let complaint = Complaint::of(ours);
+        // Its words come late and one by one, and still before what is told.
+        let says = async {
+            tokio::task::yield_now().await;
+            program.write_all(long.as_bytes()).await.unwrap();
+            drop(program);
+        };
+        let ((), told) = tokio::join!(says, complaint.behind("it ended"));
         assert_eq!(
             told,
             "it ended; it said: x / Traceback / ModuleNotFoundError: no x"
