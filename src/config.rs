@@ -37,6 +37,7 @@ use crate::{
         limits::Limits,
         memory::config::Memory,
         model::config::{ErrorRecovery, Models, Provider, read_models},
+        peer::config::Collaboration,
         tool::config::{ToolCalling, Tools},
     },
     clock::Zone,
@@ -69,6 +70,8 @@ pub struct Config {
     pub tools: Tools,
     /// How turns use them.
     pub tool_calling: ToolCalling,
+    /// Agents by others.
+    pub agent_collaboration: Collaboration,
     /// How answers are shown, split and paced.
     pub output: Output,
     /// What happens when a model fails.
@@ -129,6 +132,7 @@ impl Default for Config {
             memory: Memory::default(),
             tools: Tools::default(),
             tool_calling: ToolCalling::default(),
+            agent_collaboration: Collaboration::default(),
             output,
             error_recovery: ErrorRecovery::default(),
             providers: Provider::defaults(),
@@ -148,10 +152,6 @@ impl Default for Config {
         }
     }
 }
-
-/// Sections of the design that this version does not have. Naming them in a file is an error, so that
-/// nobody relies on what is not there.
-const NOT_AVAILABLE: [&str; 1] = ["agent_collaboration"];
 
 impl Config {
     /// Reads all sections of an expanded tree. `default_url` is [`Storage::DEFAULT_URL`] expanded.
@@ -178,6 +178,7 @@ impl Config {
             memory: Memory::read(top.section("memory")),
             tools: Tools::read(top.section("tools")),
             tool_calling: ToolCalling::read(top.section("tool_calling")),
+            agent_collaboration: Collaboration::read(top.section("agent_collaboration")),
             output,
             error_recovery: ErrorRecovery::read(top.section("error_recovery")),
             providers,
@@ -214,12 +215,6 @@ impl Config {
                 let what = Kind::Invalid("there is no such role".to_owned());
                 problems.push(Problem::error(format!("models.roles.{role}"), None, what));
             }
-        }
-        for section in NOT_AVAILABLE {
-            top.refused(
-                section,
-                "this section is not available in this version: remove it",
-            );
         }
         top.finish();
         read

@@ -14,7 +14,7 @@ use futures_util::future::join_all;
 use tokio::time::timeout;
 
 use crate::{
-    agent::mcp,
+    agent::{mcp, peer},
     app::{adapters_to_check, ground, server_options},
     config::Config,
     i18n::health::{Health, Here, Keep, Reach, Subject},
@@ -72,6 +72,9 @@ impl Doctor<'_> {
             tell(line);
         }
         for line in self.servers().await {
+            tell(line);
+        }
+        for line in self.peers().await {
             tell(line);
         }
         for line in skills::skills(self.config) {
@@ -167,6 +170,24 @@ impl Doctor<'_> {
             }
             let found = match mcp::probe(server, &folders).await {
                 Ok((tools, left_out)) => Reach::Tools { tools, left_out },
+                Err(error) => Reach::Unusable {
+                    error: one_line(&error, self.redactor),
+                },
+            };
+            (subject, found.into())
+        });
+        join_all(looks).await
+    }
+
+    /// The endpoints of agents by others: each is asked once.
+    async fn peers(self) -> Vec<Line> {
+        let looks = self.config.agent_collaboration.running().map(async |peer| {
+            let subject = Subject::Agents(peer.name.clone());
+            if self.offline {
+                return (subject, Reach::NotAsked.into());
+            }
+            let found = match peer::probe(peer).await {
+                Ok((agents, left_out)) => Reach::Agents { agents, left_out },
                 Err(error) => Reach::Unusable {
                     error: one_line(&error, self.redactor),
                 },

@@ -9,7 +9,7 @@ pub mod ask;
 pub mod audit;
 pub mod client;
 pub mod desk;
-mod line;
+pub(crate) mod line;
 pub mod row;
 pub mod socket;
 

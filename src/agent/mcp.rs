@@ -11,7 +11,7 @@ mod handler;
 mod http;
 mod line;
 mod list;
-mod name;
+pub(in crate::agent) mod name;
 mod offer;
 mod reach;
 mod render;
@@ -19,18 +19,12 @@ mod schema;
 mod server;
 mod tool;
 
-use std::{
-    fmt,
-    path::Path,
-    sync::{Arc, Weak},
-};
-
-use parking_lot::Mutex;
+use std::{path::Path, sync::Arc};
 
 pub use reach::probe;
 pub use server::{Server, State};
 
-use super::tool::registry::Entry;
+use super::{kept::Kept, tool::registry::Entry};
 
 /// The servers of a configuration.
 #[derive(Debug, Clone, Default)]
@@ -68,14 +62,8 @@ impl Servers {
 }
 
 /// All servers that run, so that one whose settings stay is kept over a reload.
-#[derive(Default)]
-pub struct Pool(Mutex<Vec<Weak<Server>>>);
-
-impl fmt::Debug for Pool {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pool").finish_non_exhaustive()
-    }
-}
+#[derive(Debug, Default)]
+pub struct Pool(Kept<Server>);
 
 impl Pool {
     /// The servers that a configuration wants: those that run already with the same settings, and new ones. `folders`
@@ -85,20 +73,10 @@ impl Pool {
         if tokio::runtime::Handle::try_current().is_err() {
             return Servers::default();
         }
-        let mut known = self.0.lock();
-        let running: Vec<Arc<Server>> = known.iter().filter_map(Weak::upgrade).collect();
-        let server = |settings: &config::Server| {
-            let same = running.iter().find(|server| server.settings() == settings);
-            same.cloned()
-                .unwrap_or_else(|| Server::start(settings.clone(), folders.join(&settings.name)))
+        let same = |server: &Server, settings: &config::Server| server.settings() == settings;
+        let start = |settings: &config::Server| {
+            Server::start(settings.clone(), folders.join(&settings.name))
         };
-        let servers: Vec<Arc<Server>> = wanted.running().map(server).collect();
-        known.retain(|server| server.strong_count() > 0);
-        for server in &servers {
-            if !running.iter().any(|old| Arc::ptr_eq(old, server)) {
-                known.push(Arc::downgrade(server));
-            }
-        }
-        Servers(servers)
+        Servers(self.0.wanted(wanted.running(), same, start))
     }
 }

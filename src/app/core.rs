@@ -27,9 +27,7 @@ use super::{
     translate, tune, tune::Tuner,
 };
 use crate::{
-    agent::{
-        Agent, Parts as AgentParts, mcp::Pool, memory::Memories, model::Lineup, running::Running,
-    },
+    agent::{Agent, Parts as AgentParts, memory::Memories, model::Lineup, running::Running},
     clock::Clock,
     command::{Desk, claim::Claim, configure::Configure, desk::Connections},
     config::Config,
@@ -186,8 +184,8 @@ impl Core {
         } = parts;
         let redactor = Arc::new(redactor);
         let answers = Arc::new(tune::answers(config)?);
-        let pool = Arc::<Pool>::default();
-        let made = tune::made(config, &answers, &pool, memories.as_ref())?;
+        let pools = Arc::<tune::Pools>::default();
+        let made = tune::made(config, &answers, &pools, memories.as_ref())?;
         let traces = Arc::new(Traces::default());
         let directory = Arc::new(Directory::new(Arc::clone(&store)));
         let sent = Arc::new(SentMessages::default());
@@ -216,7 +214,7 @@ impl Core {
             redactor,
             answers,
             media,
-            pool,
+            pools,
             memories,
         };
         let shared = Shared {

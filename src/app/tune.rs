@@ -11,12 +11,13 @@ use weirgate_sdk::{AccountName, Platform};
 use super::{StartError, translate};
 use crate::{
     agent::{
-        mcp::Pool,
+        mcp,
         memory::{
             Memories,
             scribe::{Scribe, Waiting},
         },
         model::{Chain, Lineup},
+        peer,
         prompt::Prompts,
         rules::Rules,
         terms::AllTerms,
@@ -47,6 +48,15 @@ use crate::{
     trace::Traces,
 };
 
+/// What runs beside the core for its models, and is kept over a reload where its settings stay.
+#[derive(Debug, Default)]
+pub struct Pools {
+    /// Servers of tools.
+    servers: mcp::Pool,
+    /// Endpoints of agents by others.
+    peers: peer::Pool,
+}
+
 /// The handles of a running core's settings.
 #[derive(Debug, Clone)]
 pub struct Tuner {
@@ -58,8 +68,8 @@ pub struct Tuner {
     /// What is taken out of answers: more than out of a log.
     pub(super) answers: Arc<Redactor>,
     pub(super) media: Option<Arc<MediaStore>>,
-    /// Servers of tools that run.
-    pub(super) pool: Arc<Pool>,
+    /// What runs beside the core for its models.
+    pub(super) pools: Arc<Pools>,
     pub(super) memories: Option<Arc<Memories>>,
 }
 
@@ -113,12 +123,12 @@ pub(super) type Made = (Composer, Guard, Registry);
 pub(super) fn made(
     config: &Config,
     redactor: &Arc<Redactor>,
-    pool: &Pool,
+    pools: &Pools,
     memories: Option<&Arc<Memories>>,
 ) -> Result<Made, StartError> {
     let (composer, guard) = (composer(config, redactor)?, guard(config)?);
     // Last, because it starts servers.
-    Ok((composer, guard, tools(config, pool, memories)?))
+    Ok((composer, guard, tools(config, pools, memories)?))
 }
 
 /// What composes replies.
@@ -135,18 +145,19 @@ fn guard(config: &Config) -> Result<Guard, StartError> {
 /// What models may have done.
 fn tools(
     config: &Config,
-    pool: &Pool,
+    pools: &Pools,
     memories: Option<&Arc<Memories>>,
 ) -> Result<Registry, StartError> {
     let unfit = |unfit: Unfit| StartError::Config(format!("tools: {unfit}"));
     let ground = translate::ground(config);
-    let mut registry = Registry::of(&config.tools, ground, pool).map_err(unfit)?;
+    let mut registry = Registry::of(&config.tools, ground, &pools.servers).map_err(unfit)?;
     let internal = &config.tools.internal;
     let wanted = internal.enabled && !internal.disabled.iter().any(|name| name == memory::NAME);
     if let Some(memories) = memories.filter(|_| wanted) {
         let tool = memory::MemoryTool::new(Arc::clone(memories));
         registry.add(Arc::new(tool)).map_err(unfit)?;
     }
+    registry.take_peers(pools.peers.peers(&config.agent_collaboration));
     Ok(registry)
 }
 
@@ -211,7 +222,7 @@ pub(crate) fn default_rules(clock: Clock) -> Rules {
     let limiters = translate::limiters(&config);
     let permits = Arc::new(ProviderPermits::new(clock, limiters, Arc::default()));
     let redactor = Arc::<Redactor>::default();
-    let made = made(&config, &redactor, &Pool::default(), None).unwrap();
+    let made = made(&config, &redactor, &Pools::default(), None).unwrap();
     rules(&config, Lineup::default(), made, permits, &HashMap::new())
 }
 
@@ -275,7 +286,7 @@ impl Tuner {
     /// [`StartError::Config`] if a part cannot work with its settings; nothing has changed then.
     pub fn prepare(&self, config: &Config, models: Lineup) -> Result<Prepared, StartError> {
         Ok(Prepared {
-            made: made(config, &self.answers, &self.pool, self.memories.as_ref())?,
+            made: made(config, &self.answers, &self.pools, self.memories.as_ref())?,
             models,
         })
     }

@@ -15,6 +15,7 @@ use crate::{
         limits::{Spent, Whose},
         mcp,
         memory::Memories,
+        peer::Peer,
         rules::Rules,
         running::Running,
     },
@@ -22,7 +23,10 @@ use crate::{
     command::{Site, claim::Claim, configure::Configure},
     current::Current,
     directory::Directory,
-    i18n::{StatusFacts, servers::ServerLine},
+    i18n::{
+        StatusFacts,
+        servers::{ServerLine, Serves},
+    },
     inbound::{body, keying::Keying, queue::QueueKey},
     media::MediaStore,
     outbound::deliver::Deliverer,
@@ -287,21 +291,35 @@ impl Desk {
         self.directory.preference(person, key).await
     }
 
-    /// The servers of tools, and how each is doing.
+    /// The servers of tools and the endpoints of agents, and how each is doing.
     #[must_use]
     pub fn servers(&self) -> Vec<ServerLine> {
         let rules = self.rules.get();
-        let line = |server: &Arc<mcp::Server>| ServerLine {
+        let server = |server: &Arc<mcp::Server>| ServerLine {
+            kind: Serves::Tools,
             name: server.settings().name.clone(),
             state: server.state(),
         };
-        rules.tools.servers().each().map(line).collect()
+        let peer = |peer: &Arc<Peer>| ServerLine {
+            kind: Serves::Agents,
+            name: peer.settings().name.clone(),
+            state: peer.state(),
+        };
+        let servers = rules.tools.servers().each().map(server);
+        let peers = rules.tools.peers().each().map(peer);
+        servers.chain(peers).collect()
     }
 
-    /// Has a server of tools started anew; says whether there is one of this name.
+    /// Has a server of tools started anew, or an endpoint of agents asked again; says whether there is one of this
+    /// name.
     #[must_use]
     pub fn restart_server(&self, name: &str) -> bool {
         let rules = self.rules.get();
+        if let Some(name) = name.strip_prefix(Serves::Agents.prefix()) {
+            let mut peers = rules.tools.peers().each();
+            let peer = peers.find(|peer| peer.settings().name == name);
+            return peer.map(|peer| peer.restart()).is_some();
+        }
         let mut servers = rules.tools.servers().each();
         let server = servers.find(|server| server.settings().name == name);
         server.map(|server| server.restart()).is_some()

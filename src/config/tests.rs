@@ -112,21 +112,11 @@ input_buffer: {}
             "t:11:22: output.segmented.random_interval: the shortest pause is longer than the longest \
          | write the shortest and the longest pause, such as \"0.5,2.0\"",
             "t:12:1: colour: unknown key | known here: output, providers, models, input_buffer, \
-         flow_control, context, memory, tools, tool_calling, error_recovery, permissions, limits, security, media, storage, http, observability, language, \
+         flow_control, context, memory, tools, tool_calling, agent_collaboration, error_recovery, permissions, limits, security, media, storage, http, observability, language, \
          timezone, platforms",
             "t:13:1: input_buffer: the key stands here for the second time (first in line 1)",
         ]
     );
-}
-
-#[test]
-fn sections_that_are_not_there_are_refused_by_name() {
-    let text = "agent_collaboration: {}\n";
-    let told = complaints(text);
-    let expected =
-        "t:1:1: agent_collaboration: this section is not available in this version: remove it";
-    assert_eq!(told, [expected]);
-    assert_eq!(paths(text, Severity::Error), ["agent_collaboration"]);
 }
 
 #[test]

@@ -5,6 +5,7 @@
 use super::Line;
 use crate::{
     agent::{
+        peer,
         skill::Skills,
         tool::{memory, registry},
     },
@@ -30,12 +31,21 @@ pub(super) fn skills(config: &Config) -> Vec<Line> {
     // Its tool is there where it is.
     known.retain(|name| config.memory.enable || name != memory::NAME);
     let servers = || settings.mcp.running();
+    let peers = || config.agent_collaboration.running();
     let sorted = skills.sorted(|tool| {
         let of_server = |name: &str| {
             tool.strip_prefix(name)
                 .is_some_and(|rest| rest.starts_with("__"))
         };
-        known.iter().any(|name| name == tool) || servers().any(|server| of_server(&server.name))
+        let of_agent = |name: &str| {
+            tool.strip_prefix(peer::START).is_some_and(|rest| {
+                rest.strip_prefix(name)
+                    .is_some_and(|rest| rest.starts_with("__"))
+            })
+        };
+        known.iter().any(|name| name == tool)
+            || servers().any(|server| of_server(&server.name))
+            || peers().any(|peer| of_agent(&peer.name))
     });
     let count = sorted.usable.len();
     let found = (Subject::Skill(None), SkillText::Found { count }.into());

@@ -158,7 +158,9 @@ fn about(about: About) -> &'static str {
         About::Remind => "be told something at a time, once or again and again",
         About::Weather => "the weather of a place",
         About::Translate => "put a text, or the message you answer, into another language",
-        About::Mcp => "the servers of tools; start one anew (owners of the gateway)",
+        About::Mcp => {
+            "the servers of tools and the agents by others; start one anew (owners of the gateway)"
+        }
         About::Broadcast => "say something in all conversations (owners of the gateway)",
         About::Pair => "let in who was told this code (owners of the gateway)",
         About::Claim => "own this gateway, with the code that its start printed",

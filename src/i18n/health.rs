@@ -47,6 +47,8 @@ pub enum Subject {
     Model(String),
     /// A server of tools, by its name.
     Server(String),
+    /// An endpoint of agents by others, by its name.
+    Agents(String),
     /// The skills, or one of them by its name.
     Skill(Option<String>),
     /// The tool that runs command lines.
@@ -250,6 +252,13 @@ pub enum Reach {
         /// How many are not offered.
         left_out: usize,
     },
+    /// An endpoint has agents.
+    Agents {
+        /// How many.
+        agents: usize,
+        /// How many are not offered.
+        left_out: usize,
+    },
     /// The demonstration, which needs nothing.
     Demo,
     /// The model answered.
@@ -367,8 +376,8 @@ impl Reach {
     fn level(&self) -> Level {
         match self {
             Self::Nothing | Self::Demo | Self::Answers { .. } | Self::NotAsked => Level::Ok,
-            Self::Tools { left_out: 0, .. } => Level::Ok,
-            Self::RateLimited { .. } | Self::Tools { .. } => Level::Warn,
+            Self::Tools { left_out: 0, .. } | Self::Agents { left_out: 0, .. } => Level::Ok,
+            Self::RateLimited { .. } | Self::Tools { .. } | Self::Agents { .. } => Level::Warn,
             Self::TooLong
             | Self::Unusable { .. }
             | Self::KeyRefused { .. }

@@ -1,13 +1,35 @@
-//! What people are told about servers of tools.
+//! What people are told about servers of tools and endpoints of agents.
 //!
 //! Owns the texts: one exhaustive `match` a language.
 
 use super::Language;
 use crate::agent::mcp::State;
 
+/// What a server has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Serves {
+    /// Tools.
+    Tools,
+    /// Agents by others.
+    Agents,
+}
+
+impl Serves {
+    /// What stands before a name where both kinds are listed.
+    #[must_use]
+    pub const fn prefix(self) -> &'static str {
+        match self {
+            Self::Tools => "",
+            Self::Agents => "agents/",
+        }
+    }
+}
+
 /// A server and how it is doing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerLine {
+    /// What it has.
+    pub kind: Serves,
     /// What it is called.
     pub name: String,
     /// How it is doing.
@@ -43,16 +65,24 @@ impl ServerLine {
             State::Waiting { .. } => "down",
             State::Stopped { .. } => "stopped",
         };
-        format!("mcp/{}: {state}", self.name)
+        let kind = match self.kind {
+            Serves::Tools => "mcp",
+            Serves::Agents => "agents",
+        };
+        format!("{kind}/{}: {state}", self.name)
     }
 
     fn en(&self) -> String {
-        let name = &self.name;
+        let name = format!("{}{}", self.kind.prefix(), self.name);
+        let what = match self.kind {
+            Serves::Tools => "tools",
+            Serves::Agents => "agents",
+        };
         match &self.state {
             State::Starting => format!("{name}: starting"),
-            State::Ready { tools, left_out: 0 } => format!("{name}: up, tools: {tools}"),
+            State::Ready { tools, left_out: 0 } => format!("{name}: up, {what}: {tools}"),
             State::Ready { tools, left_out } => {
-                format!("{name}: up, tools: {tools}, left out: {left_out}")
+                format!("{name}: up, {what}: {tools}, left out: {left_out}")
             }
             State::Waiting { error } => format!("{name}: down, tried again: {error}"),
             State::Stopped { error } => {
@@ -62,12 +92,16 @@ impl ServerLine {
     }
 
     fn zh(&self) -> String {
-        let name = &self.name;
+        let name = format!("{}{}", self.kind.prefix(), self.name);
+        let what = match self.kind {
+            Serves::Tools => "工具",
+            Serves::Agents => "智能体",
+        };
         match &self.state {
             State::Starting => format!("{name}：启动中"),
-            State::Ready { tools, left_out: 0 } => format!("{name}：正常，工具 {tools} 个"),
+            State::Ready { tools, left_out: 0 } => format!("{name}：正常，{what} {tools} 个"),
             State::Ready { tools, left_out } => {
-                format!("{name}：正常，工具 {tools} 个，略去 {left_out} 个")
+                format!("{name}：正常，{what} {tools} 个，略去 {left_out} 个")
             }
             State::Waiting { error } => format!("{name}：不可用，稍后重试：{error}"),
             State::Stopped { error } => format!("{name}：多次失败，已停止重试：{error}"),
@@ -87,7 +121,7 @@ impl Servers {
 
     fn en(&self) -> String {
         match self {
-            Self::None => "There are no servers of tools.".into(),
+            Self::None => "There are no servers of tools and no agents by others.".into(),
             Self::List(lines) => joined(lines, ServerLine::en),
             Self::Restarted { name } => format!("{name} is started anew."),
             Self::Unknown { name } => {
@@ -98,7 +132,7 @@ impl Servers {
 
     fn zh(&self) -> String {
         match self {
-            Self::None => "没有配置工具服务器。".into(),
+            Self::None => "没有配置工具服务器或外部智能体。".into(),
             Self::List(lines) => joined(lines, ServerLine::zh),
             Self::Restarted { name } => format!("正在重新启动 {name}。"),
             Self::Unknown { name } => format!("没有名为 {name} 的服务器。用 /mcp 查看列表。"),

@@ -120,7 +120,7 @@ fn about(about: About) -> &'static str {
         About::Remind => "到时间提醒你，可重复",
         About::Weather => "查询某地天气",
         About::Translate => "翻译一段文字，或你回复的那条消息",
-        About::Mcp => "工具服务器的状态；重新启动某一个（网关拥有者）",
+        About::Mcp => "工具服务器和外部智能体的状态；重新启动某一个（网关拥有者）",
         About::Broadcast => "向所有会话发送通知（网关拥有者）",
         About::Pair => "允许持有此配对码的人使用（网关拥有者）",
         About::Claim => "用启动时打印的认领码成为网关的拥有者",

@@ -7,7 +7,7 @@ use std::io;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt as _};
 
 /// The next line without its end; `None` at the end of the stream. A line over `most` bytes is an error.
-pub(super) async fn read(
+pub(crate) async fn read(
     reader: &mut (impl AsyncBufRead + Unpin),
     most: usize,
 ) -> io::Result<Option<Vec<u8>>> {

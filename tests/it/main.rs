@@ -11,6 +11,7 @@
 #[macro_use]
 mod engine;
 
+mod agents;
 mod browser;
 mod commands;
 mod contract;

@@ -172,7 +172,7 @@ const APPROVAL: [(&str, Approval); 3] = [
 ];
 
 /// The name: it becomes part of the names of tools.
-fn name(fields: &mut Fields<'_>) -> Option<String> {
+pub(in crate::agent) fn name(fields: &mut Fields<'_>) -> Option<String> {
     let name = fields.required_text("name")?;
     let fits = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '_' | '-');
     if name.len() <= 32 && name.chars().all(fits) {

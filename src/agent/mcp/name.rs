@@ -1,4 +1,4 @@
-//! What the tools of servers are called.
+//! What the tools of servers, and agents by others, are called.
 //!
 //! Owns the way from server and tool to a name that every provider takes: unique, the same after each start, and
 //! independent of which server came first. Pure.
@@ -16,7 +16,13 @@ const BETWEEN: &str = "__";
 /// a hash of both behind it.
 #[must_use]
 pub(super) fn offered(server: &str, tool: &str) -> String {
-    let joined = format!("{server}{BETWEEN}{tool}");
+    offered_in("", server, tool)
+}
+
+/// The same behind a beginning that a whole kind of names has.
+#[must_use]
+pub(in crate::agent) fn offered_in(start: &str, server: &str, tool: &str) -> String {
+    let joined = format!("{start}{server}{BETWEEN}{tool}");
     let fits = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '_' | '-');
     // Where the one ends and the other begins must be seen, or two pairs would share a name.
     let clear = !server.contains(BETWEEN) && !server.ends_with('_') && !tool.starts_with('_');

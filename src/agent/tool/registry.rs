@@ -2,7 +2,12 @@
 //!
 //! Owns the list of built-in tools and the choice where there are more than a request takes. It runs nothing.
 
-use std::{collections::BTreeSet, fmt, path::PathBuf, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashSet},
+    fmt,
+    path::PathBuf,
+    sync::Arc,
+};
 
 use super::{
     Spec, Tool, calculate, config, date, fetch, files, memory, office, program::folder::Programs,
@@ -13,6 +18,7 @@ use crate::{
         context::estimate_tokens,
         mcp::{Pool, Servers},
         model::Offer,
+        peer::Peers,
         skill::{self, Skills, Sorted},
     },
     security::paths::PathGuard,
@@ -102,6 +108,8 @@ pub struct Registry {
     programs: Option<Programs>,
     /// Those of servers.
     servers: Servers,
+    /// Agents by others.
+    peers: Peers,
     /// What tells how things are done with them.
     skills: Option<Arc<Skills>>,
     /// The offers of all entries.
@@ -189,11 +197,7 @@ impl Registry {
         let named = |entry: &&Arc<Entry>| entry.offer.name == name;
         let own = self.entries.iter().find(named).cloned();
         own.or_else(|| self.programs().iter().find(named).cloned())
-            .or_else(|| {
-                self.servers
-                    .entries()
-                    .find(|entry| entry.offer.name == name)
-            })
+            .or_else(|| self.remote().find(|entry| entry.offer.name == name))
     }
 
     /// The skills as they are with the tools that there are now.
@@ -208,6 +212,22 @@ impl Registry {
     #[must_use]
     pub fn servers(&self) -> &Servers {
         &self.servers
+    }
+
+    /// Takes the agents of these endpoints in, as they come and go.
+    pub fn take_peers(&mut self, peers: Peers) {
+        self.peers = peers;
+    }
+
+    /// The endpoints whose agents are among them.
+    #[must_use]
+    pub fn peers(&self) -> &Peers {
+        &self.peers
+    }
+
+    /// What is not of this machine, or need not be: tools of servers first, then agents.
+    fn remote(&self) -> impl Iterator<Item = Arc<Entry>> {
+        self.servers.entries().chain(self.peers.entries())
     }
 
     /// Whether somebody has to say yes to each call of a tool: it says so itself, or the configuration does.
@@ -258,15 +278,13 @@ impl Registry {
         Offers::of(order.iter().filter_map(|place| usable.get(*place).copied()))
     }
 
-    /// The tools that come and go. Of two with one name the program is meant.
+    /// The tools that come and go. Of two with one name the first is meant, as [`Registry::get`] finds it.
     fn beside(&self) -> Vec<Arc<Entry>> {
         let programs = self.programs();
         let mut beside: Vec<Arc<Entry>> = programs.iter().cloned().collect();
-        for entry in self.servers.entries() {
-            if !programs
-                .iter()
-                .any(|other| other.offer.name == entry.offer.name)
-            {
+        let mut names: HashSet<String> = beside.iter().map(|one| one.offer.name.clone()).collect();
+        for entry in self.remote() {
+            if names.insert(entry.offer.name.clone()) {
                 beside.push(entry);
             }
         }

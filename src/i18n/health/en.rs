@@ -20,6 +20,7 @@ pub(super) fn subject(subject: &Subject) -> String {
         Subject::Skill(None) => "skills".into(),
         Subject::Skill(Some(name)) => format!("skill {name}"),
         Subject::Server(name) => format!("mcp {name}"),
+        Subject::Agents(name) => format!("agents {name}"),
         Subject::Shell => "shell".into(),
     }
 }
@@ -132,6 +133,13 @@ fn reach(health: &Reach) -> String {
         Reach::Tools { tools, left_out: 0 } => format!("tools: {tools}"),
         Reach::Tools { tools, left_out } => {
             format!("tools: {tools}; {left_out} are left out, the log says why")
+        }
+        Reach::Agents {
+            agents,
+            left_out: 0,
+        } => format!("agents: {agents}"),
+        Reach::Agents { agents, left_out } => {
+            format!("agents: {agents}; {left_out} are left out, the log says why")
         }
         Reach::Demo => "the demonstration, which needs no network".into(),
         Reach::Answers { millis } => format!("answers, after {millis} ms"),

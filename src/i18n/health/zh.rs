@@ -20,6 +20,7 @@ pub(super) fn subject(subject: &Subject) -> String {
         Subject::Skill(None) => "技能".into(),
         Subject::Skill(Some(name)) => format!("技能 {name}"),
         Subject::Server(name) => format!("MCP {name}"),
+        Subject::Agents(name) => format!("智能体 {name}"),
         Subject::Shell => "命令行".into(),
     }
 }
@@ -133,6 +134,13 @@ fn reach(health: &Reach) -> String {
         Reach::Tools { tools, left_out: 0 } => format!("工具 {tools} 个"),
         Reach::Tools { tools, left_out } => {
             format!("工具 {tools} 个，略去 {left_out} 个（原因见日志）")
+        }
+        Reach::Agents {
+            agents,
+            left_out: 0,
+        } => format!("智能体 {agents} 个"),
+        Reach::Agents { agents, left_out } => {
+            format!("智能体 {agents} 个，略去 {left_out} 个（原因见日志）")
         }
         Reach::Demo => "演示模型，不需要网络".into(),
         Reach::Answers { millis } => format!("有回答，用时 {millis} 毫秒"),
