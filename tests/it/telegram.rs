@@ -8,6 +8,7 @@ mod files;
 mod guarded;
 mod media;
 mod moderation;
+mod moved;
 mod receiving;
 mod sending;
 mod streaming;

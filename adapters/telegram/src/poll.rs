@@ -43,6 +43,8 @@ const CONFLICT_LIMIT: Duration = Duration::from_secs(120);
 struct Open {
     /// The last update of those it completes.
     last: Option<i64>,
+    /// The moves that are stored with it.
+    moves: Option<u64>,
     receipt: Receipt,
 }
 
@@ -131,8 +133,8 @@ impl Poller<'_> {
         if let Some(open) = self.open.front_mut() {
             match timeout(READ_ON, &mut open.receipt).await {
                 Ok(result) => {
-                    let last = self.open.pop_front().and_then(|open| open.last);
-                    return self.settled(result.map(|_| ()), last).await;
+                    let open = self.open.pop_front();
+                    return self.settled(result.map(|_| ()), open).await;
                 }
                 Err(_) => return self.poll(Duration::ZERO).await,
             }
@@ -153,12 +155,15 @@ impl Poller<'_> {
     async fn settled(
         &mut self,
         result: Result<(), NotAccepted>,
-        last: Option<i64>,
+        open: Option<Open>,
     ) -> Result<(), End> {
         match result {
             Ok(()) => {
                 self.refused = REFUSED.0;
-                if let Some(last) = last {
+                if let Some(moves) = open.as_ref().and_then(|open| open.moves) {
+                    self.shared.moves.keep(moves);
+                }
+                if let Some(last) = open.and_then(|open| open.last) {
                     self.window.accept(last, unix_time() / 1_000);
                 }
                 Ok(())
@@ -213,7 +218,7 @@ impl Poller<'_> {
         self.held = whole < fresh.len();
         fresh.truncate(whole);
         let Some(last) = fresh.iter().rev().find_map(update_id) else {
-            return;
+            return self.keep_moves().await;
         };
         let receiver = Receiver::new(self.shared, &self.bot);
         let events: Vec<Event> = fresh
@@ -225,6 +230,7 @@ impl Poller<'_> {
         while !events.is_empty() {
             let rest = events.split_off(events.len().min(MAX_BATCH));
             let is_last = rest.is_empty();
+            let moves = self.shared.moves.learned();
             let batch = Batch {
                 platform: self.shared.platform.clone(),
                 account: self.shared.account.clone(),
@@ -235,10 +241,31 @@ impl Poller<'_> {
             let receipt = self.ingress.accept(batch).await;
             self.open.push_back(Open {
                 last: is_last.then_some(last),
+                moves: is_last.then_some(moves),
                 receipt,
             });
         }
         self.window.hand_in(last);
+    }
+
+    /// Stores the moves that no update told of, if nothing is under way that would.
+    async fn keep_moves(&mut self) {
+        if !self.open.is_empty() || !self.shared.moves.is_unstored() {
+            return;
+        }
+        let moves = self.shared.moves.learned();
+        let batch = Batch {
+            platform: self.shared.platform.clone(),
+            account: self.shared.account.clone(),
+            events: Vec::new(),
+            cursor: Some(self.window.here(&self.id, &self.shared.moves)),
+        };
+        let receipt = self.ingress.accept(batch).await;
+        self.open.push_back(Open {
+            last: None,
+            moves: Some(moves),
+            receipt,
+        });
     }
 
     /// Updates did not come.

@@ -49,9 +49,8 @@ pub async fn send(shared: &Shared, outgoing: &Outgoing) -> Result<Sent, SendErro
     let limit = shared.settings.call_timeout;
     let mut sent = api.call(&message, limit).await;
     if let Some(Trouble::Migrated(chat)) = trouble(&sent)
-        && shared.moves.learn(place.chat, chat)
+        && shared.moved(place.chat, chat)
     {
-        tracing::info!(account = %shared.account, from = place.chat, to = chat, "the group is a supergroup now");
         place.chat = chat;
         message.chat_id = ChatId(chat).into();
         sent = api.call(&message, limit).await;

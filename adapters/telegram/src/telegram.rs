@@ -153,6 +153,16 @@ impl Shared {
         Place { chat, ..place }.key(&self.platform, &self.account)
     }
 
+    /// The refusal of a call told that a chat has another number now. Whether that is news.
+    pub fn moved(&self, from: i64, to: i64) -> bool {
+        let news = self.moves.learn(from, to);
+        if news {
+            tracing::info!(account = %self.account, from, to, "the group is a supergroup now");
+            self.hook.moved();
+        }
+        news
+    }
+
     /// Where a conversation is now.
     #[must_use]
     pub fn place(&self, conversation: &ConversationKey) -> Option<Place> {

@@ -46,7 +46,7 @@ pub async fn send(
         let sent = call(shared, place, outgoing).await?;
         match trouble(&sent) {
             Some(Trouble::NoTopic) if place.topic.is_some() => place.topic = None,
-            Some(Trouble::Migrated(chat)) if shared.moves.learn(place.chat, chat) => {
+            Some(Trouble::Migrated(chat)) if shared.moved(place.chat, chat) => {
                 place.chat = chat;
             }
             _ => {

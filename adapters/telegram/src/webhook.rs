@@ -20,11 +20,11 @@ use sha2::Sha256;
 use subtle::ConstantTimeEq;
 use teloxide_core::payloads::GetWebhookInfo;
 use tokio::{
-    sync::{Mutex, Semaphore},
-    time::{sleep, timeout},
+    sync::{Mutex, Notify, Semaphore},
+    time::{Instant, sleep_until, timeout},
 };
 use weirgate_sdk::{
-    AdapterError, Batch, Connection, Event, Setup, Stop, backoff::Backoff, text::line,
+    AdapterError, Batch, Connection, Event, Ingress, Setup, Stop, backoff::Backoff, text::line,
 };
 
 use crate::{
@@ -33,7 +33,7 @@ use crate::{
         method::{SetWebhook, UPDATES},
     },
     connect,
-    receive::Receiver,
+    receive::{Bot, Receiver},
     settings::Mode,
     telegram::{Shared, unix_time},
     window::Window,
@@ -62,6 +62,8 @@ pub struct Hook {
     posts: Semaphore,
     /// Events are handed in one after another.
     turn: Mutex<()>,
+    /// A group moved, and no update told of it.
+    moved: Notify,
 }
 
 impl fmt::Debug for Hook {
@@ -86,7 +88,13 @@ impl Hook {
             secret: secret(&setup.secret),
             posts: Semaphore::new(MAX_POSTS),
             turn: Mutex::default(),
+            moved: Notify::new(),
         }
+    }
+
+    /// A group moved, and no update told of it, so that none would store it.
+    pub fn moved(&self) {
+        self.moved.notify_one();
     }
 
     /// The whole address, if the gateway knows how it is reached.
@@ -159,7 +167,13 @@ pub async fn run(shared: &Shared, stop: &Stop) -> Result<(), AdapterError> {
                     connect::failed(shared, &error, pause)?
                 }
             };
-            sleep(pause).await;
+            let until = Instant::now() + pause;
+            loop {
+                tokio::select! {
+                    () = sleep_until(until) => break,
+                    () = shared.hook.moved.notified() => keep_moves(shared, &bot).await,
+                }
+            }
         }
     };
     tokio::select! {
@@ -241,27 +255,48 @@ async fn accept(shared: &Shared, update: &Value) -> StatusCode {
     let (Some(ingress), Some(bot)) = (shared.reporter.ingress(), shared.bot()) else {
         return StatusCode::SERVICE_UNAVAILABLE;
     };
-    let moves = shared.moves.write();
     let mut events: Vec<Event> = Receiver::new(shared, &bot).read(update, unix_time());
-    // Without polling there is no position; what is known of groups is stored all the same.
-    let news = shared.moves.write() != moves;
-    let cursor = news.then(|| Window::cursor(&bot.id.to_string().into(), -1, 0, &shared.moves));
     connect::prepare(shared, &mut events).await;
     events.truncate(256);
-    let batch = Batch {
-        platform: shared.platform.clone(),
-        account: shared.account.clone(),
-        events,
-        cursor,
-    };
-    let receipt = {
-        let _turn = shared.hook.turn.lock().await;
-        ingress.accept(batch).await
-    };
-    match timeout(TAKEN_LIMIT, receipt).await {
-        Ok(Ok(_)) => StatusCode::OK,
-        _ => StatusCode::SERVICE_UNAVAILABLE,
+    if hand_in(shared, &*ingress, &bot, events).await {
+        StatusCode::OK
+    } else {
+        StatusCode::SERVICE_UNAVAILABLE
     }
+}
+
+/// Stores the moves of groups that a refused send told of; until that is done each update tries it again.
+async fn keep_moves(shared: &Shared, bot: &Bot) {
+    if let Some(ingress) = shared
+        .reporter
+        .ingress()
+        .filter(|_| shared.moves.is_unstored())
+    {
+        hand_in(shared, &*ingress, bot, Vec::new()).await;
+    }
+}
+
+/// Hands events in; whether they are accepted. Without polling there is no position; the moves of groups that are not
+/// stored yet are, with whatever comes next.
+async fn hand_in(shared: &Shared, ingress: &dyn Ingress, bot: &Bot, events: Vec<Event>) -> bool {
+    let (moves, receipt) = {
+        // What is written later has all that was written before.
+        let _turn = shared.hook.turn.lock().await;
+        let moves = shared.moves.is_unstored().then(|| shared.moves.learned());
+        let cursor = || Window::default().here(&bot.id.to_string().into(), &shared.moves);
+        let batch = Batch {
+            platform: shared.platform.clone(),
+            account: shared.account.clone(),
+            events,
+            cursor: moves.map(|_| cursor()),
+        };
+        (moves, ingress.accept(batch).await)
+    };
+    let accepted = matches!(timeout(TAKEN_LIMIT, receipt).await, Ok(Ok(_)));
+    if let Some(moves) = moves.filter(|_| accepted) {
+        shared.moves.keep(moves);
+    }
+    accepted
 }
 
 #[cfg(test)]

@@ -46,6 +46,14 @@ impl Window {
         }
     }
 
+    /// The cursor that stands where the platform may forget everything before, with the moves that are known.
+    #[must_use]
+    pub fn here(&self, bot: &BotId, moves: &Moves) -> Cursor {
+        // A position of long ago is not used.
+        let (next, clock) = self.confirmed.unwrap_or((0, 0));
+        Self::cursor(bot, next.saturating_sub(1), clock, moves)
+    }
+
     /// The moves in a cursor of this bot.
     pub fn read_moves(cursor: Option<&Cursor>, bot: &BotId, moves: &Moves) {
         let own = cursor.filter(|cursor| cursor.bot == *bot);
@@ -153,6 +161,11 @@ mod tests {
         assert_eq!(window.offset(NOW + FRESH), None);
         let other = Window::from_cursor(Some(&cursor), &"222".into());
         assert_eq!(other, Window::default());
+        let here = window.here(&bot, &moves);
+        assert_eq!(here, cursor, "it stands where it stood");
+        let nowhere = Window::default().here(&bot, &moves);
+        let window = Window::from_cursor(Some(&nowhere), &bot);
+        assert_eq!(window.offset(NOW), None, "whatever the platform keeps");
         let odd = Cursor {
             value: "x".into(),
             ..cursor
