@@ -5,6 +5,7 @@
 //! when another process has written.
 
 mod seen;
+pub mod standings;
 
 use std::{
     num::NonZeroUsize,
@@ -32,6 +33,8 @@ const OWNER: &str = "owner:";
 
 pub use seen::Seen;
 
+use standings::Standings;
+
 type Settings = Arc<Vec<(String, String)>>;
 
 /// Looks up conversations, people and preferences.
@@ -48,6 +51,7 @@ pub struct Directory {
     others: AtomicU64,
     languages: Mutex<LruCache<i64, Language>>,
     seen: Seen,
+    standings: Standings,
 }
 
 impl std::fmt::Debug for Directory {
@@ -70,6 +74,7 @@ impl Directory {
             others: AtomicU64::new(0),
             languages: Mutex::new(LruCache::new(CACHED)),
             seen: Seen::default(),
+            standings: Standings::default(),
         }
     }
 
@@ -212,6 +217,12 @@ impl Directory {
         &self.seen
     }
 
+    /// Who has which standing on the platform.
+    #[must_use]
+    pub fn standings(&self) -> &Standings {
+        &self.standings
+    }
+
     /// What is stored of the permissions in a conversation. A thread has what its chat has, unless it has its own.
     ///
     /// # Errors
@@ -292,6 +303,14 @@ impl Directory {
     #[must_use]
     pub fn spoken(&self, person: i64) -> Option<Language> {
         self.languages.lock().get(&person).copied()
+    }
+}
+
+/// The chat, without the thread: people are members of the whole.
+fn chat(key: &ConversationKey) -> ConversationKey {
+    ConversationKey {
+        thread: None,
+        ..key.clone()
     }
 }
 

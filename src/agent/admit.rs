@@ -5,6 +5,7 @@
 
 mod pairing;
 mod quota;
+mod shown;
 
 use std::{hash::Hash, num::NonZeroUsize, sync::Arc};
 
@@ -89,7 +90,9 @@ impl Agent {
         body: &Body,
     ) -> Result<(Actor, Arc<ConversationRules>), StoreError> {
         let who = (input.person, person);
-        let shown = (body.kind, body.role);
+        let key = self.desk.directory.conversation(input.conversation).await?;
+        let role = self.platform_role((&key, person), body).await;
+        let shown = (body.kind, role);
         self.actor_in(input.conversation, who, shown).await
     }
 

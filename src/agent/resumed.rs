@@ -3,11 +3,6 @@
 //! Owns what the answer makes of the call that waited: it runs, or the model is told why not. Everything else is a
 //! turn like any other, from the step in which it stopped; what a crash leaves of it is taken up in the same way.
 
-use std::time::Duration;
-
-use sha2::{Digest as _, Sha256};
-use weirgate_sdk::{ConversationKey, ModerationError, PlatformRole, SenderKind, UserKey};
-
 use super::{
     Agent,
     answer::Work,
@@ -22,11 +17,10 @@ use crate::{
     hex::hex,
     pending::{Act, Parked},
     reason::Reason,
-    store::{Body, PendingFilter, PendingState, Settle, StoreError, StoredPending, Write, commit},
+    store::{PendingFilter, PendingState, Settle, StoreError, StoredPending, Write, commit},
 };
+use sha2::{Digest as _, Sha256};
 
-/// How long the platform may take to say who somebody is.
-const PATIENCE: Duration = Duration::from_secs(3);
 /// The shortest new id of a call: two must not be the same by chance.
 const SHORTEST: usize = 9;
 
@@ -70,29 +64,6 @@ impl Agent {
             ..Heard::default()
         };
         self.go_on(input, turn, running, Some(heard), work).await
-    }
-
-    /// Asks the platform what it says now of the one whose turn goes on: an admin may have ceased to be one meanwhile.
-    /// Where it cannot tell, what it said when he asked holds.
-    pub(super) async fn as_he_is_now(
-        &self,
-        (conversation, person): (&ConversationKey, &UserKey),
-        body: &mut Body,
-    ) {
-        if body.resumes.is_none() || !body.group || body.kind != SenderKind::Person {
-            return;
-        }
-        let adapter = self.deliverer.adapter(conversation);
-        let Some(moderates) = adapter.as_deref().and_then(|adapter| adapter.moderates()) else {
-            return;
-        };
-        let asked = moderates.member(conversation, &person.id);
-        match tokio::time::timeout(PATIENCE, asked).await {
-            Ok(Ok(member)) => body.role = member.role,
-            Ok(Err(ModerationError::NotAMember)) => body.role = PlatformRole::Unknown,
-            Ok(Err(error)) => tracing::debug!(%error, "the platform does not say who somebody is"),
-            Err(_) => tracing::debug!("the platform does not say in time who somebody is"),
-        }
     }
 
     /// What waited, if it is this person's here and is known.

@@ -9,6 +9,8 @@ use lru::LruCache;
 use parking_lot::Mutex;
 use weirgate_sdk::{ConversationKey, UserId};
 
+use super::chat;
+
 /// People in chats that are remembered, those that were heard last: some megabytes at most.
 const REMEMBERED: NonZeroUsize = NonZeroUsize::new(16_384).expect("not zero");
 /// Characters of a name that are compared and shown.
@@ -26,14 +28,6 @@ impl Default for Seen {
 impl std::fmt::Debug for Seen {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Seen").finish_non_exhaustive()
-    }
-}
-
-/// The chat, without the thread: people are members of the whole.
-fn chat(key: &ConversationKey) -> ConversationKey {
-    ConversationKey {
-        thread: None,
-        ..key.clone()
     }
 }
 

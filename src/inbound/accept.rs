@@ -234,8 +234,13 @@ impl Ingress for Intake {
     fn connection(&self, platform: &Platform, account: &AccountName, state: Connection) {
         let mut connections = self.shared.parts.connections.lock();
         let key = (platform.clone(), account.clone());
-        let previous = connections.insert(key, Some(state.clone()));
-        if previous.flatten().as_ref() != Some(&state) {
+        let previous = connections.insert(key, Some(state.clone())).flatten();
+        let hears = |state: &Connection| matches!(state, Connection::Up | Connection::Degraded(_));
+        if hears(&state) && !previous.as_ref().is_some_and(hears) {
+            let directory = &self.shared.parts.directory;
+            directory.standings().missed(platform, account);
+        }
+        if previous.as_ref() != Some(&state) {
             tracing::info!(%platform, %account, state = crate::command::desk::describe(&state),
                 "connection");
             metrics::adapter_state(platform, account, &state, true);

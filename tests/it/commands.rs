@@ -2,6 +2,7 @@
 
 mod config;
 mod consent;
+mod demoted;
 mod limits;
 mod moderate;
 mod oversight;

@@ -27,6 +27,10 @@ impl Shared {
         messages: &mut Vec<Accept>,
         ambient: Option<&mut Vec<Ambient>>,
     ) -> Step {
+        let standings = self.parts.directory.standings();
+        if standings.event(&event, self.parts.clock.now()) {
+            return Step::Ended(Outcome::Ignored);
+        }
         match event {
             Event::Message(message) => self.plan_message(*message, rules, messages, ambient),
             Event::Edited(message) => Step::Edit(message),
@@ -86,6 +90,8 @@ impl Shared {
             let (place, sender) = (&message.conversation, &message.sender);
             let seen = self.parts.directory.seen();
             seen.remember(place, &sender.key.id, &sender.name);
+            let standings = self.parts.directory.standings();
+            standings.message(&message);
         }
         let text = message.own_text();
         let parsed = parse(&text);
