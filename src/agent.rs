@@ -17,6 +17,7 @@ pub mod ending;
 pub mod finish;
 mod heard;
 pub mod history;
+mod inquiry;
 mod kept;
 pub mod limits;
 mod manage;
@@ -83,6 +84,8 @@ use self::{
     compact::Compactor,
     config::Context,
     ending::Ending,
+    inquiry::Inquiries,
+    media::Media,
     memory::{config::Memory, scribe::Scribe},
     recent::Recent,
     rules::Rules,
@@ -171,6 +174,7 @@ pub struct Agent {
     /// How often people were answered on control commands.
     control_answers: Mutex<LruCache<i64, Gcra>>,
     lately: Lately,
+    inquiries: Inquiries,
     used: limits::Used,
 }
 
@@ -229,6 +233,7 @@ impl Agent {
             scribe: parts.scribe,
             control_answers: Mutex::new(LruCache::new(CONTROL_PEOPLE)),
             lately: Lately::default(),
+            inquiries: Inquiries::default(),
             used: limits::Used::default(),
         }
     }
@@ -361,7 +366,8 @@ impl Agent {
             let text = Text::TooLarge { limit }.render(turn.language);
             self.noted(input, Ending::failed(text, Reason::TooLarge))
         } else if let Some(waited) = turn.body().resumes {
-            self.resumed(input, &turn, running, waited).await?
+            self.resumed(input, &turn, running, (waited, Media::default()))
+                .await?
         } else if let Some(ending) = self.not_heard(input, &turn).await? {
             self.noted(input, ending)
         } else if input.command {
@@ -369,7 +375,10 @@ impl Agent {
         } else {
             // What fails from here on is tried again with what was done.
             let again = std::mem::replace(&mut progress.again, true);
-            self.answer(input, &turn, running, again).await?
+            match self.inquiry(input, &turn, again).await? {
+                Some(row) => self.take_words(input, &turn, running, (row, again)).await?,
+                None => self.answer(input, &turn, running, again).await?,
+            }
         };
         if input.quiet {
             ending.text.clear();

@@ -4,6 +4,7 @@
 //! it declares what it needs, gets a proof, and returns text and effects.
 
 pub mod admit;
+pub mod answer;
 pub mod approve;
 pub mod ask;
 pub mod audit;
@@ -214,7 +215,7 @@ pub trait Command: Send + Sync {
 }
 
 /// All commands, in the order of /help.
-static COMMANDS: [&dyn Command; 43] = [
+static COMMANDS: [&dyn Command; 44] = [
     &help::Help,
     &ping::Ping,
     &status::Status,
@@ -249,6 +250,7 @@ static COMMANDS: [&dyn Command; 43] = [
     &audit::AuditCommand,
     &approve::Approve,
     &approve::Deny,
+    &answer::Answer,
     &transfer::Transfer,
     &delete::Delete,
     &leave::Leave,

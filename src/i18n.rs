@@ -132,6 +132,8 @@ pub enum About {
     Approve,
     /// /deny
     Deny,
+    /// /answer
+    Answer,
     /// /transfer
     Transfer,
     /// /delete

@@ -11,7 +11,10 @@ use super::{
 };
 use crate::{
     command::{Call, Command, Parsed, Site, When, admit::Petition, approve::Press, need, parse},
-    i18n::{Text, consent::Consent},
+    i18n::{
+        Text,
+        consent::{Consent, HowToAnswer},
+    },
     inbound::body,
     outbound::strategy::Strategy,
     pending::{self, Act, Ask, Asked},
@@ -138,15 +141,27 @@ impl Agent {
         let limits = adapter.and_then(|adapter| adapter.capabilities(&turn.conversation).buttons);
         ending.buttons = pending::buttons(&pending, &ask.act, limits, turn.language);
         let options = ask.act.options();
-        let how = Consent::HowTo {
-            code: pending::code(pending.id),
-            time: ask.time,
-            options: if options.len() > 1 {
-                options.to_vec()
-            } else {
-                Vec::new()
-            },
-            buttons: !ending.buttons.is_empty(),
+        let has_buttons = !ending.buttons.is_empty();
+        let how = if ask.act.is_question() {
+            self.inquiries.asked(input.conversation, input.person);
+            let shown = options.iter().filter(|_| !has_buttons);
+            Consent::HowToAnswer(HowToAnswer {
+                code: pending::code(pending.id),
+                time: ask.time,
+                choices: shown.map(|one| ask.act.label(one, turn.language)).collect(),
+                group: turn.body().group,
+            })
+        } else {
+            Consent::HowTo {
+                code: pending::code(pending.id),
+                time: ask.time,
+                options: if options.len() > 1 {
+                    options.to_vec()
+                } else {
+                    Vec::new()
+                },
+                buttons: has_buttons,
+            }
         };
         ending.text = format!("{}\n{}", ending.text, how.render(turn.language));
         ending.effects.push(Effect::Ask(Box::new(pending)));

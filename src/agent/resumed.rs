@@ -9,6 +9,7 @@ use super::{
     ending::Ending,
     heard::Heard,
     history::{Content, Step},
+    media::Media,
     running::RunningTurn,
     tool::execute::FAILED,
     turn::{Input, Turn},
@@ -31,7 +32,7 @@ struct Told {
 }
 
 impl Agent {
-    /// Goes on with the turn that waits under the number `waited`.
+    /// Goes on with the turn that waits under the number `waited`; `media` came with the answer.
     ///
     /// # Errors
     /// The store's.
@@ -40,14 +41,19 @@ impl Agent {
         input: &Input,
         turn: &Turn,
         running: &RunningTurn,
-        waited: i64,
+        (waited, media): (i64, Media),
     ) -> Result<Ending, StoreError> {
-        let Some((row, parked)) = self.waited(input, waited).await? else {
+        let Some((row, mut parked)) = self.waited(input, waited).await? else {
             return Ok(self.over(input));
         };
         let Some(told) = told(self.settled(input, &row).await?, &parked) else {
             return Ok(self.over(input));
         };
+        if let Some(elicited) = &mut parked.elicited
+            && elicited.choices.is_some()
+        {
+            elicited.content = elicited.meant(row.answer.as_deref().unwrap_or_default());
+        }
         let mut work = Work::default();
         self.take_up(input, &mut work).await?;
         if work.steps.is_empty() {
@@ -61,6 +67,7 @@ impl Agent {
         }
         let heard = Heard {
             words: told.note,
+            media,
             ..Heard::default()
         };
         self.go_on(input, turn, running, Some(heard), work).await
@@ -116,6 +123,9 @@ impl Agent {
 
 /// What the model is told of an answer; nothing if there is none yet.
 fn told(state: PendingState, parked: &Parked) -> Option<Told> {
+    if parked.choices().is_some() {
+        return told_of_question(state);
+    }
     let (became, result) = match state {
         PendingState::Approved => ("It was approved.", None),
         PendingState::Denied => (
@@ -135,6 +145,26 @@ fn told(state: PendingState, parked: &Parked) -> Option<Told> {
             "[from the gateway, not from a person] The call of {} waited for an approval. {became}",
             parked.tool
         ),
+        result,
+    })
+}
+
+/// What the model is told of the end of a question that it asked.
+fn told_of_question(state: PendingState) -> Option<Told> {
+    let (became, result) = match state {
+        PendingState::Approved => ("The person has answered your question.", None),
+        PendingState::Denied => (
+            "The person does not want to answer your question.",
+            Some("The person does not want to answer. Go on without, or say what you cannot do."),
+        ),
+        PendingState::Expired => (
+            "The person did not answer your question in time.",
+            Some("The person did not answer in time. Go on without, or say what you cannot do."),
+        ),
+        PendingState::Open | PendingState::Withdrawn => return None,
+    };
+    Some(Told {
+        note: format!("[from the gateway, not from a person] {became}"),
         result,
     })
 }

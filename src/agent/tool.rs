@@ -18,6 +18,7 @@ pub mod order;
 pub(in crate::agent) mod park;
 pub(in crate::agent) mod piece;
 pub mod program;
+pub mod question;
 mod ready;
 pub mod registry;
 pub mod schedule;
@@ -209,7 +210,7 @@ pub struct Fault {
     /// Another try may help.
     pub passing: bool,
     /// It ended because it asks something that a person has to answer; the call is made again with a yes.
-    pub asks: Option<Elicited>,
+    pub asks: Option<Box<Elicited>>,
 }
 
 impl Fault {

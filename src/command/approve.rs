@@ -62,13 +62,15 @@ static PRESS: Spec = Spec {
 };
 
 /// What somebody answers.
-struct Given {
-    id: i64,
+pub(super) struct Given {
+    /// The row.
+    pub(super) id: i64,
     /// How the hash begins of what he saw; nothing for what is typed.
-    hash: String,
-    /// What he chose; `None` if he says only yes.
-    choice: Option<String>,
-    yes: bool,
+    pub(super) hash: String,
+    /// What he chose or says; `None` if he says only yes.
+    pub(super) choice: Option<String>,
+    /// It is not no.
+    pub(super) yes: bool,
 }
 
 #[async_trait]
@@ -86,7 +88,7 @@ impl Command for Approve {
         let Some(name) = words.next() else {
             return list(&call, desk).await;
         };
-        let choice = words.next().map(|word| word.to_ascii_lowercase());
+        let choice = words.next().map(str::to_ascii_lowercase);
         typed(call, desk, name, choice, true).await
     }
 }
@@ -155,7 +157,7 @@ async fn typed(
 }
 
 /// What waits here.
-async fn list(call: &Call<'_>, desk: &Desk) -> Result<Done, StoreError> {
+pub(super) async fn list(call: &Call<'_>, desk: &Desk) -> Result<Done, StoreError> {
     let open = desk.open_pendings(call.site.conversation, LISTED).await?;
     let line = |row: &StoredPending| Some((code(row.pending.id), Act::read(&row.pending)?.what()));
     let lines: Vec<_> = open.iter().filter_map(line).collect();
@@ -167,7 +169,11 @@ async fn list(call: &Call<'_>, desk: &Desk) -> Result<Done, StoreError> {
     Ok(Done::text(text.render(call.language)))
 }
 
-async fn answer_it(call: Call<'_>, desk: &Desk, given: Given) -> Result<Done, StoreError> {
+pub(super) async fn answer_it(
+    call: Call<'_>,
+    desk: &Desk,
+    given: Given,
+) -> Result<Done, StoreError> {
     let rows = desk.store.pendings(PendingFilter::Id(given.id), 1).await?;
     // In another conversation there is nothing of that name.
     let row = rows.into_iter().next().filter(|row| {
@@ -193,9 +199,18 @@ async fn answer_it(call: Call<'_>, desk: &Desk, given: Given) -> Result<Done, St
             if let Act::Tool(parked) = &act {
                 resume(&call, desk, &row, parked).await?;
             }
+            if act.is_question() {
+                // What follows is said by the turn that goes on.
+                return Ok(Done::default());
+            }
             return Ok(denied(call, &row, act.what()));
         }
         return too_late(&call, desk, row.pending.id).await;
+    }
+    if let Act::Tool(parked) = &act
+        && act.is_question()
+    {
+        return take_words(&call, desk, &row, parked, given.choice).await;
     }
     let options = act.options();
     let choice = match given.choice.as_deref() {
@@ -211,6 +226,29 @@ async fn answer_it(call: Call<'_>, desk: &Desk, given: Given) -> Result<Done, St
         return Ok(refuse(&call, Reason::BadArguments, &text));
     };
     carry_out(call, desk, &row, act, choice).await
+}
+
+/// Takes what somebody says for the answer to a question.
+async fn take_words(
+    call: &Call<'_>,
+    desk: &Desk,
+    row: &StoredPending,
+    parked: &Parked,
+    words: Option<String>,
+) -> Result<Done, StoreError> {
+    let Some(words) = words.filter(|words| !words.trim().is_empty()) else {
+        let code = code(row.pending.id);
+        return Ok(refuse(
+            call,
+            Reason::BadArguments,
+            &Consent::WhatAnswer { code },
+        ));
+    };
+    if !settle(call, desk, row, PendingState::Approved, Some(&words)).await? {
+        return too_late(call, desk, row.pending.id).await;
+    }
+    resume(call, desk, row, parked).await?;
+    Ok(Done::default())
 }
 
 /// Settles the row, and does it. What must be so before is looked at before: a row that is settled stays so.
@@ -331,7 +369,7 @@ async fn settle(
     desk: &Desk,
     row: &StoredPending,
     state: PendingState,
-    answer: Option<&'static str>,
+    answer: Option<&str>,
 ) -> Result<bool, StoreError> {
     let reason = (state == PendingState::Withdrawn).then(|| Reason::PendingClosed.code());
     let settle = Settle {

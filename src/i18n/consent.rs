@@ -47,6 +47,11 @@ pub enum What {
         /// Its name.
         name: String,
     },
+    /// A question of the model is answered.
+    Answer {
+        /// The question, perhaps cut.
+        question: String,
+    },
 }
 
 /// A text.
@@ -56,6 +61,15 @@ pub enum Consent {
     Yes(&'static str),
     /// On a button: no.
     No,
+    /// On a button: no answer to a question.
+    Skip,
+    /// Behind a question of the model.
+    HowToAnswer(HowToAnswer),
+    /// What is the answer?
+    WhatAnswer {
+        /// The question's name.
+        code: String,
+    },
     /// Behind a question: what it is called and until when it can be answered, and how where there are no buttons.
     HowTo {
         /// Its name.
@@ -159,6 +173,43 @@ pub enum Consent {
     NotLeft(ModerationError),
 }
 
+/// How a question of the model is answered, and until when.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HowToAnswer {
+    /// Its name.
+    pub code: String,
+    /// How long.
+    pub time: Duration,
+    /// What can be chosen, if that does not stand on buttons.
+    pub choices: Vec<String>,
+    /// Others are there as well, so that an answer has to say what it answers.
+    pub group: bool,
+}
+
+impl HowToAnswer {
+    fn en(&self) -> String {
+        let (choices, code) = (numbered(&self.choices), &self.code);
+        let time = rough(self.time, ["d", "h", "m", "s"]);
+        let how = if self.group {
+            "reply to this message"
+        } else {
+            "just write"
+        };
+        format!("{choices}(To answer, {how}, or /answer {code} and your words; within {time}.)")
+    }
+
+    fn zh(&self) -> String {
+        let (choices, code) = (numbered(&self.choices), &self.code);
+        let time = rough(self.time, ["天", "小时", "分", "秒"]);
+        let how = if self.group {
+            "回复本条消息"
+        } else {
+            "直接发送回答"
+        };
+        format!("{choices}（{how}，或 /answer {code} 加上回答内容；{time}内有效）")
+    }
+}
+
 impl Consent {
     /// The text in a language.
     #[must_use]
@@ -177,6 +228,9 @@ impl Consent {
                 _ => "Yes".into(),
             },
             Self::No => "No".into(),
+            Self::Skip => "Skip".into(),
+            Self::HowToAnswer(how) => how.en(),
+            Self::WhatAnswer { code } => format!("What is the answer? /answer {code} and your words"),
             Self::HowTo {
                 code,
                 time,
@@ -255,6 +309,9 @@ impl Consent {
                 _ => "同意".into(),
             },
             Self::No => "拒绝".into(),
+            Self::Skip => "跳过".into(),
+            Self::HowToAnswer(how) => how.zh(),
+            Self::WhatAnswer { code } => format!("回答是什么？/answer {code} 加上回答内容"),
             Self::HowTo {
                 code,
                 time,
@@ -358,6 +415,18 @@ fn how_to_zh(code: &str, time: Duration, options: &[&'static str], buttons: bool
     }
 }
 
+/// Choices, one a line, each with its number; the line behind them belongs to none of them.
+fn numbered(choices: &[String]) -> String {
+    let lines = choices.iter().enumerate();
+    let lines = lines.map(|(place, choice)| format!("{}. {choice}\n", place + 1));
+    let lines: String = lines.collect();
+    if lines.is_empty() {
+        lines
+    } else {
+        format!("{lines}\n")
+    }
+}
+
 pub(super) fn what_en(what: &What) -> String {
     match what {
         What::Transfer { to } => format!("hand the conversation over to {to}"),
@@ -373,6 +442,7 @@ pub(super) fn what_en(what: &What) -> String {
             }
         }
         What::Tool { name } => format!("run {name}"),
+        What::Answer { question } => format!("answer: {question}"),
     }
 }
 
@@ -393,5 +463,6 @@ pub(super) fn what_zh(what: &What) -> String {
             }
         }
         What::Tool { name } => format!("运行 {name}"),
+        What::Answer { question } => format!("回答问题：{question}"),
     }
 }

@@ -6,13 +6,17 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
-use weirgate_sdk::{Request, Timestamp, UserKey};
+use weirgate_sdk::{Request, Timestamp, UserKey, text::line};
 
-use super::Parked;
+use super::{MAX_CHOICES, Parked};
 use crate::{
     clock::millis,
     hex::hex,
-    i18n::{consent::What, moderation::Deed},
+    i18n::{
+        Language,
+        consent::{Consent, What},
+        moderation::Deed,
+    },
     store::{Answerer, Pending, PendingKind},
 };
 
@@ -55,10 +59,15 @@ pub enum Act {
     Tool(Box<Parked>),
 }
 
+/// How much of a question stands in a list, in characters.
+const MAX_QUESTION: usize = 80;
+
 /// The answer that means yes where there is nothing to choose.
 const YES: &[&str] = &["yes"];
 /// How much `/delete` deletes.
 const DELETE: &[&str] = &["history", "all"];
+/// How the choices of a question are answered.
+const NUMBERS: [&str; MAX_CHOICES] = ["1", "2", "3", "4", "5", "6", "7", "8"];
 
 impl Act {
     /// What can be answered besides no. One alone need not be named.
@@ -66,12 +75,30 @@ impl Act {
     pub fn options(&self) -> &'static [&'static str] {
         match self {
             Self::Delete => DELETE,
-            Self::Transfer { .. }
-            | Self::Leave
-            | Self::Moderate { .. }
-            | Self::Admit { .. }
-            | Self::Tool(_) => YES,
+            Self::Tool(parked) => match parked.choices() {
+                Some(choices) => NUMBERS.get(..choices.len()).unwrap_or_default(),
+                None => YES,
+            },
+            Self::Transfer { .. } | Self::Leave | Self::Moderate { .. } | Self::Admit { .. } => YES,
         }
+    }
+
+    /// What people read for one of the [`Self::options`].
+    #[must_use]
+    pub fn label(&self, option: &'static str, language: Language) -> String {
+        let choices = match self {
+            Self::Tool(parked) => parked.choices().unwrap_or_default(),
+            _ => &[],
+        };
+        let place = self.options().iter().position(|other| *other == option);
+        let choice = place.and_then(|place| choices.get(place)).cloned();
+        choice.unwrap_or_else(|| Consent::Yes(option).render(language))
+    }
+
+    /// It is a question that a person answers in his own words.
+    #[must_use]
+    pub fn is_question(&self) -> bool {
+        matches!(self, Self::Tool(parked) if parked.choices().is_some())
     }
 
     /// In a few words, for people.
@@ -96,8 +123,13 @@ impl Act {
                 who: shown.clone(),
                 group: request.group.clone(),
             },
-            Self::Tool(parked) => What::Tool {
-                name: parked.tool.clone(),
+            Self::Tool(parked) => match &parked.elicited {
+                Some(asked) if asked.choices.is_some() => What::Answer {
+                    question: line(&asked.message, MAX_QUESTION),
+                },
+                _ => What::Tool {
+                    name: parked.tool.clone(),
+                },
             },
         }
     }

@@ -61,21 +61,27 @@ pub fn buttons(
         return Vec::new();
     };
     let start: String = pending.hash.chars().take(HASH).collect();
-    let button = |answer: &str, text: Consent, style| Button {
-        label: text.render(language).chars().take(limits.label).collect(),
+    let button = |answer: &str, label: String, style| Button {
+        label: label.chars().take(limits.label).collect(),
         id: format!("{MARK}/{}/{start}/{answer}", code(pending.id)),
         style,
     };
     let style = match act {
         Act::Delete | Act::Leave => ButtonStyle::Negative,
+        Act::Tool(parked) if parked.choices().is_some() => ButtonStyle::Plain,
         Act::Transfer { .. } | Act::Moderate { .. } | Act::Admit { .. } | Act::Tool(_) => {
             ButtonStyle::Positive
         }
     };
     let yes = options
         .iter()
-        .map(|answer| button(answer, Consent::Yes(answer), style));
-    let no = button(NO, Consent::No, ButtonStyle::Plain);
+        .map(|answer| button(answer, act.label(answer, language), style));
+    let no = if act.is_question() {
+        Consent::Skip
+    } else {
+        Consent::No
+    };
+    let no = button(NO, no.render(language), ButtonStyle::Plain);
     yes.chain([no]).collect()
 }
 

@@ -26,6 +26,14 @@ pub struct Parked {
     pub body: Body,
 }
 
+impl Parked {
+    /// What a person may choose from, if it waits for his words.
+    #[must_use]
+    pub fn choices(&self) -> Option<&[String]> {
+        self.elicited.as_ref()?.choices.as_deref()
+    }
+}
+
 /// What a tool asks in the middle of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Elicited {
@@ -36,7 +44,15 @@ pub struct Elicited {
     /// The digest of both as the tool said them; what is shown and kept of them may have had something taken out.
     #[serde(default)]
     pub digest: String,
+    /// It wants words of the person, not a yes: what he may choose from, if he does not say something else. The words
+    /// stand in `content` then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub choices: Option<Vec<String>>,
 }
+
+/// Most choices of a question: as many as fit under a message on every platform that has buttons, with one for none of
+/// them.
+pub const MAX_CHOICES: usize = 8;
 
 impl Elicited {
     /// What a tool asks.
@@ -47,12 +63,67 @@ impl Elicited {
             message,
             content,
             digest,
+            choices: None,
         }
+    }
+
+    /// A question to a person.
+    #[must_use]
+    pub fn question(message: String, choices: Vec<String>) -> Self {
+        Self {
+            choices: Some(choices),
+            ..Self::new(message, "{}".to_owned())
+        }
+    }
+
+    /// What is meant by an answer: one of the choices, by its number or its words, or what was said.
+    #[must_use]
+    pub fn meant(&self, answer: &str) -> String {
+        let answer = answer.trim();
+        let choices = self.choices.as_deref().unwrap_or_default();
+        let number = answer.parse::<usize>().ok();
+        let chosen = number.and_then(|number| choices.get(number.checked_sub(1)?));
+        chosen.map_or_else(|| answer.to_owned(), Clone::clone)
     }
 
     /// Whether it is the same question.
     #[must_use]
     pub fn is(&self, other: &Self) -> bool {
         self.digest == other.digest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_means_a_choice_and_all_else_itself() {
+        let choices = ["red", "blue"].map(str::to_owned).to_vec();
+        let question = Elicited::question("Which?".into(), choices);
+        for (answer, meant) in [
+            ("2", "blue"),
+            (" 1 ", "red"),
+            ("blue", "blue"),
+            ("0", "0"),
+            ("3", "3"),
+            ("neither, green", "neither, green"),
+        ] {
+            assert_eq!(question.meant(answer), meant);
+        }
+        let open = Elicited::question("How many?".into(), Vec::new());
+        assert_eq!(open.meant("2"), "2");
+    }
+
+    #[test]
+    fn what_was_stored_before_there_were_questions_wants_a_yes() {
+        let stored = r#"{"message":"Sure?","content":"{}","digest":"x"}"#;
+        let elicited: Elicited = serde_json::from_str(stored).unwrap();
+        assert_eq!(elicited.choices, None);
+        assert!(
+            !serde_json::to_string(&elicited)
+                .unwrap()
+                .contains("choices")
+        );
     }
 }

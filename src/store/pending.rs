@@ -17,6 +17,8 @@ pub enum PendingKind {
     Approval,
     /// One of several.
     Choice,
+    /// What somebody says in his own words.
+    Question,
 }
 
 /// Who may answer.
@@ -125,6 +127,8 @@ pub enum PendingFilter {
     },
     /// Those of this process whose time was over by then.
     Due(Timestamp),
+    /// Those that this turn answered with more than no.
+    AnsweredIn(i64),
 }
 
 /// An end of a pending action. It happens only to a row that is open, and to one alone however many are tried at once.

@@ -9,6 +9,7 @@ mod failures;
 mod formats;
 pub mod page;
 mod prompt;
+mod questions;
 mod schedule;
 mod streams;
 mod tools;

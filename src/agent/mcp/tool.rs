@@ -140,7 +140,7 @@ impl Tool for Remote {
             biased;
             asked = asking.asked() => {
                 let fault = Fault::lasting("A person has to answer what it asks.");
-                return Err(Fault { asks: Some(asked), ..fault });
+                return Err(Fault { asks: Some(Box::new(asked)), ..fault });
             }
             answer = self.request(&peer, &call) => answer,
         };

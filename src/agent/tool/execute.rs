@@ -337,7 +337,7 @@ impl Agent {
                 Err(fault) => fault,
             };
             if let Some(elicited) = fault.asks {
-                return Ran::Asks(elicited);
+                return Ran::Asks(*elicited);
             }
             if let Some(reason) = outcome {
                 note(reason);

@@ -80,6 +80,16 @@ impl Agent {
         turn: &Turn,
         parked: Box<Parked>,
     ) -> Ask {
+        if parked.choices().is_some() {
+            // It is about what he wants, and nobody else knows that.
+            return Ask {
+                act: Act::Tool(parked),
+                kind: PendingKind::Question,
+                answerer: Answerer::Person((*turn.person).clone()),
+                four_eyes: false,
+                time: turn.rules.policy.approval_time,
+            };
+        }
         let tool = input.rules.tools.get(&parked.tool);
         let global = tool.is_some_and(|entry| entry.tool.spec().global);
         let group = turn.body().group;
@@ -122,6 +132,10 @@ pub(super) fn park(
         message: redactor.clean(&asked.message).text.into_owned(),
         content: redactor.clean(&asked.content).text.into_owned(),
         digest: asked.digest,
+        choices: asked.choices.map(|choices| {
+            let clean = |choice: String| redactor.clean(&choice).text.into_owned();
+            choices.into_iter().map(clean).collect()
+        }),
     });
     Some(Parked {
         tool: call.name.clone(),
@@ -144,6 +158,7 @@ pub(super) fn park(
 /// What people are asked.
 pub(in crate::agent) fn question(parked: &Parked, language: Language) -> String {
     let (arguments, message) = match &parked.elicited {
+        Some(asked) if asked.choices.is_some() => return asked.message.clone(),
         Some(elicited) => (&elicited.content, Some(elicited.message.clone())),
         None => (&parked.arguments, None),
     };

@@ -11,7 +11,7 @@ use std::{
 
 use super::{
     Spec, Tool, calculate, config, date, fetch, files, memory, office, program::folder::Programs,
-    schedule, schema::Schema, search, shell, translate, weather,
+    question, schedule, schema::Schema, search, shell, translate, weather,
 };
 use crate::{
     agent::{
@@ -38,6 +38,7 @@ pub fn built_in_names() -> impl Iterator<Item = &'static str> {
         weather::NAME,
         translate::NAME,
         schedule::NAME,
+        question::NAME,
         memory::NAME,
         skill::tool::NAME,
         shell::NAME,
@@ -392,6 +393,7 @@ fn built_in(settings: &config::Tools, ground: Ground) -> Result<Vec<Arc<dyn Tool
         Arc::new(calculate::Calculate::default()),
         Arc::new(translate::Translate::default()),
         Arc::new(schedule::Schedule::default()),
+        Arc::new(question::AskPerson::default()),
         pages,
         Arc::new(save),
     ];

@@ -8,7 +8,7 @@ use super::statement::small;
 use crate::{
     reason::Reason,
     store::{
-        Erase, Forget, PendingState,
+        Erase, Forget, PendingKind, PendingState,
         erase::{NO_MESSAGE, NO_REPLY},
         row::SLICE,
         sqlite::code,
@@ -85,12 +85,14 @@ pub async fn forget(connection: &mut PgConnection, forget: Forget) -> sqlx::Resu
     .await?;
     sqlx::query(
         "UPDATE pending SET action = '', reason = CASE WHEN state = 0 THEN $3 ELSE reason END,
-             state = CASE WHEN state = 0 THEN $2 ELSE state END
+             state = CASE WHEN state = 0 THEN $2 ELSE state END,
+             answer = CASE WHEN kind = $4 THEN NULL ELSE answer END
          WHERE conversation = $1",
     )
     .bind(forget.conversation)
     .bind(small(code::pending(PendingState::Withdrawn)))
     .bind(Reason::ConversationDeleted.code())
+    .bind(small(code::pending_kind(PendingKind::Question)))
     .execute(connection)
     .await
     .map(drop)

@@ -156,6 +156,11 @@ async fn read(
             at,
             0,
         ),
+        PendingFilter::AnsweredIn(turn) => (
+            select!("p.state = $2 AND p.answered_in = $1 AND $3::bigint[] IS NULL"),
+            turn,
+            code::pending(PendingState::Approved),
+        ),
     };
     let leases = leases.filter(|_| matches!(which, PendingFilter::Due(_)));
     let rows: Vec<PendingActionRow> = sqlx::query_as(sql)

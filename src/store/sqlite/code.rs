@@ -50,6 +50,7 @@ pub fn pending_kind(kind: PendingKind) -> i64 {
         PendingKind::Confirmation => 0,
         PendingKind::Approval => 1,
         PendingKind::Choice => 2,
+        PendingKind::Question => 3,
     }
 }
 
@@ -59,6 +60,7 @@ pub fn pending_kind_of(code: i64) -> Option<PendingKind> {
         0 => Some(PendingKind::Confirmation),
         1 => Some(PendingKind::Approval),
         2 => Some(PendingKind::Choice),
+        3 => Some(PendingKind::Question),
         _ => None,
     }
 }

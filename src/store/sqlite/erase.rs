@@ -8,7 +8,7 @@ use super::{code, writer::Writer};
 use crate::{
     reason::Reason,
     store::{
-        Erase, Forget, PendingState,
+        Erase, Forget, PendingKind, PendingState,
         erase::{NO_MESSAGE, NO_REPLY},
         row::SLICE,
     },
@@ -89,13 +89,15 @@ impl Writer {
         self.connection
             .prepare_cached(
                 "UPDATE pending SET action = '', reason = CASE WHEN state = 0 THEN ?3 ELSE reason END,
-                     state = CASE WHEN state = 0 THEN ?2 ELSE state END
+                     state = CASE WHEN state = 0 THEN ?2 ELSE state END,
+                     answer = CASE WHEN kind = ?4 THEN NULL ELSE answer END
                  WHERE conversation = ?1",
             )?
             .execute(params![
                 forget.conversation,
                 code::pending(PendingState::Withdrawn),
-                Reason::ConversationDeleted.code()
+                Reason::ConversationDeleted.code(),
+                code::pending_kind(PendingKind::Question)
             ])
             .map(drop)
     }

@@ -118,6 +118,11 @@ async fn read(
             at,
             0,
         ),
+        PendingFilter::AnsweredIn(turn) => (
+            select!("p.state = ?2 AND p.answered_in = ?1"),
+            turn,
+            code::pending(PendingState::Approved),
+        ),
     };
     let rows: Vec<PendingActionRow> = sqlx::query_as(sql)
         .bind(first)

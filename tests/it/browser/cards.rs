@@ -1,6 +1,7 @@
 //! Questions as cards: pressed, answered once, answered still after a reload and in another tab.
 
 use serde_json::json;
+use weirgate_testkit::model::Script;
 
 use super::{ENTER, Visit};
 
@@ -59,6 +60,37 @@ async fn a_question_is_a_card_that_is_answered_once() {
     visit.is("all('.card .choice').length === 3").await;
     assert_eq!(visit.get(STATES).await, answered);
     visit.browser.to_tab(&first).await;
+}
+
+#[tokio::test]
+async fn choices_of_the_model_are_a_card_and_words_answer_as_well() {
+    let Some(visit) = Visit::on_page(1000, 760).await else {
+        return;
+    };
+    let asks = json!({ "question": "Which size?", "choices": ["Small", "Large"] });
+    visit
+        .model
+        .push(Script::calls(&[("ask_person", asks.clone())]));
+    visit.say("order").await;
+    visit.is("all('.card .choice').length === 3").await;
+    assert_eq!(visit.get(LABELS).await, json!(["Small", "Large", "Skip"]));
+    visit.browser.picture("card-question").await;
+    visit.model.push(Script::answer("a large one"));
+    visit.click(".card .choice:nth-child(2)").await;
+    let answered =
+        |text: &str| format!("texts('.message.bot:not(.thinking) .bubble').includes('{text}')");
+    visit.is(&answered("a large one")).await;
+    let states = json!([[false, true], [true, true], [false, true]]);
+    assert_eq!(visit.get(STATES).await, states);
+    visit.model.push(Script::calls(&[("ask_person", asks)]));
+    visit.say("another").await;
+    visit.is("all('.card .choice').length === 6").await;
+    visit.model.push(Script::answer("tiny"));
+    visit.say("the smallest there is").await;
+    visit.is(&answered("tiny")).await;
+    visit
+        .is("all('.card .choice').every((it) => it.ariaDisabled === 'true')")
+        .await;
 }
 
 #[tokio::test]

@@ -91,6 +91,16 @@ async fn what_is_asked_is_answered_once_however_many_try(on: Engine) {
     let winner = i64::try_from(settled[0]).unwrap();
     let (by, answer) = (winner, Some("all".to_owned()));
     assert_eq!(state(&bed, id).await, (PendingState::Approved, by, answer));
+    let answered = read(&bed, PendingFilter::AnsweredIn(100 + winner)).await;
+    assert_eq!(
+        answered
+            .iter()
+            .map(|row| row.pending.id)
+            .collect::<Vec<_>>(),
+        [id]
+    );
+    let others = read(&bed, PendingFilter::AnsweredIn(0)).await;
+    assert!(others.is_empty(), "what nobody answered is no turn's");
     // The turn that won is taken up after a crash and goes on; it cannot answer something else.
     let again = Settle {
         by: winner,
@@ -326,6 +336,7 @@ async fn every_form_of_a_row_comes_back(on: Engine) {
     let rows = [
         (PendingKind::Confirmation, Answerer::Capability(capability)),
         (PendingKind::Approval, Answerer::GlobalOwner),
+        (PendingKind::Question, Answerer::Person(person("b/o:b"))),
     ];
     for (place, (kind, answerer)) in (1..).zip(rows) {
         let row = Pending {
