@@ -10,9 +10,12 @@ mod parts;
 mod receipt;
 mod recover;
 
-use std::{collections::HashMap, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap, num::NonZeroUsize, panic::AssertUnwindSafe, sync::Arc, time::Duration,
+};
 
 use futures_util::FutureExt;
+use lru::LruCache;
 
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
@@ -49,6 +52,8 @@ pub type Adapters = HashMap<(Platform, AccountName), Arc<dyn Adapter>>;
 
 /// How often a part whose outcome was in doubt is sent in all.
 const ATTEMPTS: u32 = 3;
+/// Conversations in which the bot may not write that are remembered.
+const FORBIDDEN: NonZeroUsize = NonZeroUsize::new(1_024).expect("not zero");
 /// The first and the longest pause while a platform is not reachable.
 const RETRY_PAUSE: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(5));
 
@@ -100,6 +105,8 @@ struct Shared {
     /// Notified when a worker has nothing left.
     rested: tokio::sync::Notify,
     receipts: Mutex<OpenReceipts>,
+    /// Where the operator was told that the bot may not write, and when.
+    forbidden: Mutex<LruCache<i64, Tick>>,
     runtime: Handle,
     media: Option<Arc<MediaStore>>,
     stop: Stop,
@@ -154,6 +161,7 @@ impl Deliverer {
             workers: TaskTracker::new(),
             rested: tokio::sync::Notify::new(),
             receipts: Mutex::default(),
+            forbidden: Mutex::new(LruCache::new(FORBIDDEN)),
             runtime: Handle::current(),
             media,
             stop,

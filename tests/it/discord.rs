@@ -8,8 +8,11 @@ mod media;
 mod moderation;
 mod receiving;
 mod sending;
+mod sessions;
 mod slash;
 mod streaming;
+mod threads;
+mod waiting;
 mod whole;
 
 use std::{sync::Arc, time::Duration};

@@ -5,6 +5,7 @@
 mod connections;
 mod counterpart;
 mod endings;
+mod extras;
 mod forward;
 mod http;
 mod media;

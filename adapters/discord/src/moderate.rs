@@ -401,7 +401,7 @@ fn refused(refusal: &Refusal) -> ModerationError {
         50_021 => ModerationError::NotSupported,
         _ => match refusal.trouble() {
             Trouble::Flood(..) | Trouble::Token => ModerationError::Unavailable(text),
-            Trouble::Forbidden => ModerationError::BotLacksRight,
+            Trouble::Archived | Trouble::Forbidden => ModerationError::BotLacksRight,
             _ => ModerationError::Rejected(text),
         },
     }

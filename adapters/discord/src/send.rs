@@ -4,7 +4,7 @@
 //! whatever stands in it.
 
 use hmac::{Hmac, KeyInit, Mac};
-use serde_json::Value;
+use serde_json::{Value, json};
 use serenity::{
     builder::{CreateAllowedMentions, CreateMessage},
     model::{
@@ -26,8 +26,8 @@ use crate::{
     stream, upload,
 };
 
-/// Delivers one part. Only a reply that is not allowed makes a second call: the first was refused, and the words go out
-/// without it.
+/// Delivers one part. A second call is made only when the first was refused: for a reply that is not allowed, the words go
+/// out without it; in a thread that is archived, once that is open again.
 ///
 /// # Errors
 /// The class of what went wrong.
@@ -73,11 +73,53 @@ pub async fn send(shared: &Shared, outgoing: &Outgoing) -> Result<Sent, SendErro
     }
 }
 
-/// Sends a message, as a reply to `answers`. Only a reply that is not allowed makes a second call.
+/// Sends a message, as a reply to `answers`. Only a reply that is not allowed, or a thread that can be opened again, makes
+/// a second call.
 ///
 /// # Errors
 /// What the platform says, or why it says nothing.
 pub async fn post(
+    shared: &Shared,
+    channel: Snowflake,
+    message: CreateMessage,
+    answers: Option<Snowflake>,
+) -> Result<Value, CallError> {
+    let sent = try_post(shared, channel, message.clone(), answers).await;
+    if !reopened(shared, channel, &sent).await {
+        return sent;
+    }
+    try_post(shared, channel, message, answers).await
+}
+
+/// Whether something was refused because its thread is archived, and the thread is open again.
+pub async fn reopened(
+    shared: &Shared,
+    channel: Snowflake,
+    sent: &Result<Value, CallError>,
+) -> bool {
+    let refused = sent.as_ref().err().and_then(CallError::trouble);
+    let Some(api) = shared
+        .api()
+        .ok()
+        .filter(|_| refused == Some(Trouble::Archived))
+    else {
+        return false;
+    };
+    let open = json!({ "archived": false });
+    let limit = shared.settings.call_timeout;
+    match api.post(Call::Reopen(channel), &open, limit).await {
+        Ok(_) => {
+            tracing::info!(account = %shared.account, channel, "an archived thread was opened again");
+            true
+        }
+        Err(error) => {
+            tracing::debug!(account = %shared.account, channel, %error, "an archived thread stays so");
+            false
+        }
+    }
+}
+
+async fn try_post(
     shared: &Shared,
     channel: Snowflake,
     message: CreateMessage,
@@ -221,7 +263,7 @@ pub fn failure(shared: &Shared, channel: Snowflake, error: &CallError) -> SendEr
         Trouble::TooLong => SendError::TooLong,
         // Somebody has to put the token right; until then nothing is lost.
         Trouble::Token => SendError::Unavailable(text),
-        Trouble::Forbidden => SendError::Forbidden(text),
+        Trouble::Archived | Trouble::Forbidden => SendError::Forbidden(text),
         Trouble::Gone => SendError::Gone(text),
         Trouble::NoReply | Trouble::Other => SendError::Rejected(text),
     }

@@ -184,7 +184,11 @@ pub async fn complete(
     // Nothing was changed, so that the part may be sent.
     let is_stale = |refusal: &Refusal| matches!(refusal.trouble(), Trouble::Gone | Trouble::Other);
     let shown = (&*outgoing.rendered.text, &*outgoing.buttons);
-    match edit(shared, channel, message, shown).await {
+    let mut edited = edit(shared, channel, message, shown).await;
+    if send::reopened(shared, channel, &edited).await {
+        edited = edit(shared, channel, message, shown).await;
+    }
+    match edited {
         Ok(_) => {
             shared.live.forget(turn);
             Ok(Some(Sent {

@@ -11,10 +11,10 @@ use weirgate_sdk::{
 };
 
 use crate::{
-    api::Call,
+    api::{Call, CallError},
     discord::Shared,
     places::Snowflake,
-    send::{failure, message_id, with_reply},
+    send::{failure, message_id, reopened, with_reply},
 };
 
 /// The largest file that every server takes, and what one request may have (the documentation, Uploading Files), in bytes.
@@ -45,6 +45,24 @@ pub async fn send(
     (key, answers): (&str, Option<Snowflake>),
     files: &[OutgoingFile],
 ) -> Result<Sent, SendError> {
+    let mut sent = try_send(shared, channel, (key, answers), files).await?;
+    if reopened(shared, channel, &sent).await {
+        sent = try_send(shared, channel, (key, answers), files).await?;
+    }
+    match sent {
+        Ok(result) => Ok(Sent {
+            message: message_id(&result),
+        }),
+        Err(error) => Err(failure(shared, channel, &error)),
+    }
+}
+
+async fn try_send(
+    shared: &Shared,
+    channel: Snowflake,
+    (key, answers): (&str, Option<Snowflake>),
+    files: &[OutgoingFile],
+) -> Result<Result<Value, CallError>, SendError> {
     let api = shared.api()?;
     let contents = open_all(files).await?;
     let rejected = |_| SendError::Rejected("cannot be written as JSON".into());
@@ -59,10 +77,5 @@ pub async fn send(
     let bytes: u64 = files.iter().map(|file| file.size).sum();
     let limit = shared.settings.call_timeout + Duration::from_secs(bytes / SLOWEST);
     let sent = api.upload(Call::Send(channel), form.end(), contents, limit);
-    match sent.await {
-        Ok(result) => Ok(Sent {
-            message: message_id(&result),
-        }),
-        Err(error) => Err(failure(shared, channel, &error)),
-    }
+    Ok(sent.await)
 }

@@ -1,9 +1,9 @@
 //! OneBot v11: the wire format, the ways to reach an implementation, the way in and the way out.
 //!
 //! Owns the list of its parts. `wire`, `cq`, `card`, `segment`, `receive`, `request`, `send`, `folded`, `answer`, `version`,
-//! `handshake` is pure; `reverse` (with `door`), `forward` (with `dial`) and `http` are the three
+//! `handshake`, `uploads` is pure; `reverse` (with `door`), `forward` (with `dial`) and `http` are the three
 //! ways; `session`, `links`, `call`, `welcome`, `history` and `intake` do the work that they share,
-//! `moderate` (with `members`) and `leave` what is done in groups.
+//! `moderate` (with `members`) and `leave` what is done in groups, `typing` what is shown in private chats.
 
 use std::time::Duration;
 
@@ -35,7 +35,9 @@ pub mod segment;
 pub mod send;
 pub mod sent;
 pub mod session;
+pub mod typing;
 pub mod upload;
+pub mod uploads;
 pub mod version;
 pub mod welcome;
 pub mod wire;

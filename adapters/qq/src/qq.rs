@@ -11,8 +11,8 @@ use parking_lot::Mutex;
 use tokio::{sync::mpsc, time::timeout};
 use weirgate_sdk::{
     AccountName, Adapter, AdapterError, Capabilities, ConversationKey, Downloads, Event, Finding,
-    Ingress, Leaves, Length, LengthUnit, Moderates, Outgoing, Platform, Requests, SendError, Sent,
-    Setup, Stop, Streaming, admins::Admins, answer::Render, patience::Patience,
+    Indicates, Ingress, Leaves, Length, LengthUnit, Moderates, Outgoing, Platform, Rates, Requests,
+    SendError, Sent, Setup, Stop, Streaming, admins::Admins, answer::Render, patience::Patience,
 };
 
 use crate::{
@@ -21,6 +21,7 @@ use crate::{
     intake::Intake,
     onebot::{
         CALLS_LIMIT, CLOSE_LIMIT,
+        answer::refuses_quote,
         call::{Answer, Calls},
         dial::TOKEN_REFUSED,
         door::Place,
@@ -32,13 +33,16 @@ use crate::{
         seen::Seen,
         send::{self, Call},
         sent::SentMessages,
+        typing::Typing,
         upload,
         version::{Family, Implementation},
         wire::Frame,
     },
-    settings::{Settings, Transport},
+    settings::{Reply, Settings, Transport},
 };
 
+/// Messages a second of an account whose sends end without a known outcome.
+const SLOW: f64 = 0.1;
 /// Requests that wait for their answer.
 const CHORES: usize = 32;
 /// At the end: how long what was read may take to be accepted.
@@ -80,6 +84,8 @@ pub struct Shared {
     pub patience: Patience,
     /// The admins of groups that were asked about.
     pub admins: Admins,
+    /// Whether it is asked to show that an answer is written.
+    pub typing: Typing,
     /// What stands at the other end, once it said so.
     pub implementation: Mutex<Option<Implementation>>,
     /// Where calls go that nobody waits for, while the account runs.
@@ -115,6 +121,7 @@ impl Shared {
             seen: Seen::default(),
             patience: Patience::default(),
             admins: Admins::default(),
+            typing: Typing::default(),
             implementation: Mutex::default(),
             chores: Mutex::default(),
             fault,
@@ -282,6 +289,20 @@ impl Qq {
 }
 
 impl Qq {
+    /// Delivers a part; once more without what it quotes, if that is gone.
+    async fn send_text(&self, outgoing: &Outgoing) -> Result<Sent, SendError> {
+        let shared = &self.shared;
+        let reply = shared.settings.reply;
+        let sent = shared.deliver(&send::call(outgoing, reply)?).await;
+        match sent {
+            Err(error) if refuses_quote(&error) && send::quotes(outgoing, reply) => {
+                tracing::debug!(account = %shared.account, %error, "the message that is answered is gone");
+                shared.deliver(&send::call(outgoing, Reply::None)?).await
+            }
+            sent => sent,
+        }
+    }
+
     /// Delivers a part that is too long for one message as one that holds several. Where the implementation refuses
     /// that, nothing was sent, and they go out by themselves.
     async fn send_folded(&self, outgoing: &Outgoing) -> Result<Sent, SendError> {
@@ -335,7 +356,11 @@ impl Adapter for Qq {
             buttons: None,
             pending: false,
             media: upload::limits(conversation),
-            rates: settings.rates,
+            rates: if self.shared.links.is_unsure() {
+                slowly(settings.rates)
+            } else {
+                settings.rates
+            },
         }
     }
 
@@ -375,6 +400,10 @@ impl Adapter for Qq {
     }
 
     fn downloads(&self) -> Option<&dyn Downloads> {
+        Some(self)
+    }
+
+    fn indicates(&self) -> Option<&dyn Indicates> {
         Some(self)
     }
 
@@ -418,8 +447,7 @@ impl Adapter for Qq {
         let result = if !outgoing.files.is_empty() {
             upload::send(shared, &outgoing).await
         } else if self.format.fits(&outgoing.rendered) {
-            let call = send::call(&outgoing, shared.settings.reply)?;
-            shared.deliver(&call).await
+            self.send_text(&outgoing).await
         } else {
             self.send_folded(&outgoing).await
         };
@@ -433,6 +461,17 @@ impl Adapter for Qq {
                 .remember(&outgoing.conversation.conversation, message.as_str());
         }
         result
+    }
+}
+
+/// The pace while nobody knows whether anything arrives: more would only make the platform surer that something is
+/// wrong with the account.
+fn slowly(rates: Rates) -> Rates {
+    let pace = |rate: f64| if rate > 0.0 { rate.min(SLOW) } else { SLOW };
+    Rates {
+        account: pace(rates.account),
+        account_burst: 1,
+        ..rates
     }
 }
 

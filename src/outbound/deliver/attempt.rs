@@ -26,6 +26,9 @@ use crate::{
     },
 };
 
+/// How long the operator is not told again that the bot may not write in a conversation.
+const FORBIDDEN_AGAIN: Duration = Duration::from_secs(3_600);
+
 /// A part.
 pub(super) struct Part<'a> {
     pub(super) adapter: Arc<dyn Adapter>,
@@ -173,10 +176,35 @@ impl Shared {
 
     async fn given_up(&self, part: &Part<'_>, error: &SendError, reason: Reason) -> Outcome {
         let reply = part.reply;
-        tracing::warn!(reply = reply.id, %error, "a reply is given up");
+        if reason == Reason::SendForbidden {
+            self.may_not_write(reply, error);
+        } else {
+            tracing::warn!(reply = reply.id, %error, "a reply is given up");
+        }
         self.note(reply.turn, reply.id, reason);
         self.settle(reply.id, part.index, failed(reason)).await;
         Outcome::GivenUp
+    }
+
+    /// Tells the operator that the bot may not write in a conversation: once in a while, however much is said there.
+    fn may_not_write(&self, reply: &Reply, error: &SendError) {
+        let now = self.clock.tick();
+        let told = {
+            let mut forbidden = self.forbidden.lock();
+            let last = forbidden.get(&reply.conversation).copied();
+            let told = last.is_some_and(|last| now.saturating_sub(last) < micros(FORBIDDEN_AGAIN));
+            if !told {
+                forbidden.put(reply.conversation, now);
+            }
+            told
+        };
+        if told {
+            tracing::debug!(reply = reply.id, %error, "a reply is given up");
+            return;
+        }
+        let conversation = reply.key.encode();
+        tracing::warn!(conversation, reply = reply.id, %error,
+            "the bot may not write there; replies are given up until it may");
     }
 
     /// Waits for the pace of the account.

@@ -114,7 +114,13 @@ struct State {
     /// Heartbeats get no answer.
     silent: bool,
     no_resume: Option<u16>,
+    /// The next attempts to resume are told that the session is invalid, and whether it may be resumed later.
+    invalid: VecDeque<bool>,
+    /// Threads that are archived, and whether the bot may open them.
+    archived: HashMap<u64, bool>,
     sessions_left: Option<u64>,
+    /// In how many milliseconds there are more.
+    sessions_reset: Option<u64>,
     violations: Vec<String>,
 }
 
@@ -171,7 +177,17 @@ impl FakeDiscord {
         self.change(|state| state.no_resume = Some(code));
     }
 
-    /// Ends one of the connections with a close code.
+    /// The next attempt to resume a session is told that it is invalid, and whether it may be resumed later.
+    pub fn invalidate(&self, goes_on: bool) {
+        self.change(|state| state.invalid.push_back(goes_on));
+    }
+
+    /// A thread is archived and locked; the bot may open it again, or not.
+    pub fn archive(&self, thread: u64, may_open: bool) {
+        self.change(|state| state.archived.insert(thread, may_open));
+    }
+
+    /// Ends one of the connections with a close code; 1005 is none at all.
     pub fn close_one(&self, shard: usize, code: u16) {
         self.change(|state| state.lines[shard].close(code));
     }

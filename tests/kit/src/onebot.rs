@@ -51,6 +51,8 @@ pub struct Options {
     pub strings: bool,
     /// The program that it says it is.
     pub app_name: &'static str,
+    /// It shows people that the bot is typing.
+    pub typing: bool,
     /// Further headers, which replace those of the same name; an empty value leaves one out.
     pub headers: Vec<(&'static str, String)>,
 }
@@ -63,6 +65,7 @@ impl Default for Options {
             reconnect: None,
             strings: false,
             app_name: "fake",
+            typing: false,
             headers: Vec::new(),
         }
     }
@@ -109,6 +112,8 @@ struct Shared {
     called: Mutex<Vec<String>>,
     /// What answered requests, in order.
     requests: Mutex<Vec<Value>>,
+    /// To whom it showed that the bot is typing, in order.
+    typing: Mutex<Vec<String>>,
 }
 
 #[derive(Debug, Default)]
@@ -442,6 +447,7 @@ impl Shared {
             media: Mutex::default(),
             called: Mutex::default(),
             requests: Mutex::default(),
+            typing: Mutex::default(),
         })
     }
 

@@ -49,6 +49,8 @@ pub enum Call<'a> {
     Gateway,
     /// What a channel is.
     Channel(Snowflake),
+    /// A thread is opened again.
+    Reopen(Snowflake),
     /// So many messages of a channel after one of them, newest first.
     Messages {
         /// The channel.
@@ -100,6 +102,7 @@ impl Call<'_> {
                 Verb::Patch => Method::PATCH,
                 Verb::Delete => Method::DELETE,
             },
+            Self::Reopen(_) => Method::PATCH,
             _ => Method::GET,
         }
     }
@@ -120,7 +123,7 @@ impl Call<'_> {
             Self::Me => "/users/@me".to_owned(),
             Self::Application => "/applications/@me".to_owned(),
             Self::Gateway => "/gateway/bot".to_owned(),
-            Self::Channel(channel) => format!("/channels/{channel}"),
+            Self::Channel(channel) | Self::Reopen(channel) => format!("/channels/{channel}"),
             Self::Messages {
                 channel,
                 after,
@@ -182,6 +185,7 @@ impl Call<'_> {
             Self::Member(_, server, _) => (16, server),
             Self::Members(server, _) => (17, server),
             Self::Ban(_, server, _) => (18, server),
+            Self::Reopen(channel) => (19, channel),
         }
     }
 }

@@ -43,6 +43,8 @@ pub enum Trouble {
     TooLong,
     /// The message may not be a reply: the bot does not see what was said before.
     NoReply,
+    /// The thread is archived, and locked besides: writing alone does not open it again.
+    Archived,
     /// The bot may not do that there.
     Forbidden,
     /// The channel, the message or the person is gone.
@@ -95,8 +97,9 @@ impl Refusal {
             160_002 => Trouble::NoReply,
             // Slow mode of the channel.
             20_016 => Trouble::Flood(self.retry_after.unwrap_or(PAUSE), Freeze::Conversation),
-            // A thread that is closed, a system message.
-            50_083 | 50_021 | 160_005 => Trouble::Forbidden,
+            50_083 => Trouble::Archived,
+            // A system message, a thread that is locked.
+            50_021 | 160_005 => Trouble::Forbidden,
             _ => match self.status {
                 401 => Trouble::Token,
                 403 => Trouble::Forbidden,

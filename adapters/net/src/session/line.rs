@@ -22,6 +22,9 @@ const HELLO_LIMIT: Duration = Duration::from_secs(15);
 const LONGEST_BEAT: Duration = Duration::from_secs(600);
 /// The longest pause before the next session that is believed: sessions are counted by the day.
 const LONGEST_REST: Duration = Duration::from_secs(24 * 3_600);
+/// So many sessions are kept for when they are needed: with fewer left, new ones are spread over the time until there are
+/// more. One more than allowed, and a platform may take the token away.
+const FEW: u64 = 20;
 /// A session whose address cannot be reached so often, or that is not resumed so often, is given up.
 const MAX_TRIES: u32 = 3;
 /// What is done at once beside reading; what comes beyond that is not done.
@@ -111,6 +114,9 @@ impl<'a, G: Gateway> Line<'a, G> {
                 After::Resume | After::Token | After::Anew => {
                     self.session = None;
                     self.tries = 0;
+                    // Platforms want a random pause before another session is begun (Discord: one to five seconds).
+                    let rest = self.gateway.pace().begin;
+                    pause = pause.max(rest.mul_f64(0.2 + 0.8 * rand::random::<f64>()));
                 }
                 After::Never(error) => return Err(error),
                 After::Stopping => return Ok(()),
@@ -151,20 +157,14 @@ impl<'a, G: Gateway> Line<'a, G> {
         // Dropped first, so that it is not waited for here.
         self.turn = None;
         let turn = self.gate.lock().await;
-        if let Some(begun) = *turn {
+        let begun = *turn;
+        if let Some(begun) = begun {
             sleep_until(begun + self.gateway.pace().begin).await;
         }
         self.turn = Some(turn);
         let answer = self.gateway.ask(Question::Gateway).await?;
-        let left = &answer["session_start_limit"];
-        if left["remaining"] == 0 {
-            // One session more than allowed, and a platform may take the token away.
-            let after = Duration::from_millis(left["reset_after"].as_u64().unwrap_or(60_000));
-            let after = after.min(LONGEST_REST);
-            let why = format!(
-                "no session may be begun for {after:?}: the platform's daily limit is used up"
-            );
-            return Err((After::Later(after), why));
+        if let Some(end) = spared(&answer["session_start_limit"], begun) {
+            return Err(end);
         }
         let url = answer["url"].as_str().map(str::to_owned);
         url.ok_or_else(|| resume("the platform names no address for events"))
@@ -335,6 +335,26 @@ impl<'a, G: Gateway> Line<'a, G> {
         let beat = json!({ "op": op::HEARTBEAT, "d": accepted });
         socket.send(&beat).await
     }
+}
+
+/// Why no session is begun now although it could be, when the last one was begun then.
+fn spared(limit: &Value, begun: Option<Instant>) -> Option<End> {
+    let left = limit["remaining"].as_u64().filter(|left| *left < FEW)?;
+    let until_more = Duration::from_millis(limit["reset_after"].as_u64().unwrap_or(60_000));
+    let until_more = until_more.min(LONGEST_REST);
+    if left == 0 {
+        let why = format!(
+            "no session may be begun for {until_more:?}: the platform's daily limit is used up"
+        );
+        return Some((After::Later(until_more), why));
+    }
+    let share = until_more / u32::try_from(left + 1).unwrap_or(u32::MAX);
+    let rest = (begun? + share).checked_duration_since(Instant::now())?;
+    let rest = Some(rest).filter(|rest| !rest.is_zero())?;
+    let why = format!(
+        "only {left} sessions may be begun for {until_more:?} (the platform's daily limit): the next in {rest:?}"
+    );
+    Some((After::Later(rest), why))
 }
 
 fn resume(why: &str) -> End {

@@ -36,6 +36,20 @@ const FORBIDDEN: &[&str] = &[
 /// Words of a text over the platform's length.
 const TOO_LONG: &[&str] = &["过长", "too long"];
 
+/// Words of a quoted message that nobody finds.
+const NO_QUOTED: &[&str] = &[
+    "reply",
+    "quote",
+    "引用",
+    "回复",
+    "消息不存在",
+    "找不到消息",
+    "message not found",
+    "msg not found",
+    "message not exist",
+    "msg not exist",
+];
+
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct WireSent<'a> {
@@ -78,6 +92,16 @@ impl PartialEq for Data {
     fn eq(&self, other: &Self) -> bool {
         self.raw().map(RawValue::get) == other.raw().map(RawValue::get)
     }
+}
+
+/// Whether a refusal is about the message that was quoted, which somebody may have deleted meanwhile.
+#[must_use]
+pub fn refuses_quote(error: &SendError) -> bool {
+    let SendError::Rejected(text) = error else {
+        return false;
+    };
+    let said = text.to_lowercase();
+    NO_QUOTED.iter().any(|word| said.contains(word))
 }
 
 /// Whether an answer to no call says that the token is missing or wrong: implementations let everybody

@@ -17,6 +17,7 @@ use weirgate_sdk::{
 };
 
 use super::{
+    places::{Place, id_value},
     send::Call,
     wire::{self, Raw},
 };
@@ -25,6 +26,23 @@ use crate::{
     settings::Transport,
     web,
 };
+
+/// The longest reference to media that the contract takes, in bytes.
+pub const MAX_REFERENCE: usize = 1_000;
+/// What the implementation's own name of a file in a group's folder begins with here; its kind of store follows.
+const IN_GROUP: &str = "group-file:";
+
+/// What a file in a group's folder is known by.
+#[must_use]
+pub fn in_group(store: Option<i64>, id: &str) -> String {
+    format!("{IN_GROUP}{}:{id}", store.unwrap_or_default())
+}
+
+/// The kind of store and the id of a file in a group's folder.
+fn of_group(own: &str) -> Option<(i64, &str)> {
+    let (store, id) = own.strip_prefix(IN_GROUP)?.split_once(':')?;
+    Some((store.parse().ok()?, id))
+}
 
 /// What an attachment is known by: its address, and behind a line break what the implementation knows it by.
 #[must_use]
@@ -50,7 +68,7 @@ fn parts(reference: &str) -> (Option<&str>, Option<&str>) {
 impl Downloads for Qq {
     async fn open(
         &self,
-        _: &ConversationKey,
+        conversation: &ConversationKey,
         attachment: &Attachment,
     ) -> Result<Download, DownloadError> {
         let shared = self.shared();
@@ -67,7 +85,11 @@ impl Downloads for Qq {
         let Some(own) = own else {
             return Err(error);
         };
-        match asked(shared, attachment.kind, own).await? {
+        let group = match Place::parse(conversation.conversation.as_str()) {
+            Some(Place::Group(group)) => group,
+            _ => "",
+        };
+        match asked(shared, attachment.kind, group, own).await? {
             Found::Bytes(bytes) => {
                 let size = u64::try_from(bytes.len()).ok();
                 Ok(Download::of(size, stream::iter([Ok(bytes)])))
@@ -102,9 +124,32 @@ struct WireFile<'a> {
     base64: Raw<'a>,
 }
 
-/// Asks the implementation for a file.
-async fn asked(shared: &Shared, kind: AttachmentKind, own: &str) -> Result<Found, DownloadError> {
-    let call = match kind {
+/// Asks the implementation for a file. One in a group's folder has a call of its own, which those know that tell of such
+/// files by a notice only.
+async fn asked(
+    shared: &Shared,
+    kind: AttachmentKind,
+    group: &str,
+    own: &str,
+) -> Result<Found, DownloadError> {
+    let Some((store, id)) = of_group(own) else {
+        return asked_by(shared, own_call(kind, own)).await;
+    };
+    let call = Call {
+        action: "get_group_file_url",
+        params: json!({ "group_id": id_value(group), "file_id": id, "busid": store }),
+    };
+    match asked_by(shared, call).await {
+        Err(DownloadError::Gone(_) | DownloadError::Refused(_)) => {
+            asked_by(shared, own_call(kind, id)).await
+        }
+        found => found,
+    }
+}
+
+/// The call that gives a file by the implementation's own name of it.
+fn own_call(kind: AttachmentKind, own: &str) -> Call {
+    match kind {
         AttachmentKind::Image => Call {
             action: "get_image",
             params: json!({ "file": own }),
@@ -117,7 +162,10 @@ async fn asked(shared: &Shared, kind: AttachmentKind, own: &str) -> Result<Found
             action: "get_file",
             params: json!({ "file_id": own, "file": own }),
         },
-    };
+    }
+}
+
+async fn asked_by(shared: &Shared, call: Call) -> Result<Found, DownloadError> {
     let told = shared.request(&call, shared.settings.call_timeout).await;
     let told = told.map_err(|error| match error {
         SendError::Unavailable(text) | SendError::Ambiguous(text) => {
@@ -163,5 +211,9 @@ mod tests {
         let address = reference(Some("http://a/b".into()), None).expect("a reference");
         assert_eq!(parts(&address), (Some("http://a/b"), None));
         assert_eq!(reference(None, None), None);
+        let own = in_group(Some(102), "/a:b");
+        assert_eq!(of_group(&own), Some((102, "/a:b")));
+        assert_eq!(of_group(&in_group(None, "x")), Some((0, "x")));
+        assert_eq!(of_group("x.jpg"), None);
     }
 }

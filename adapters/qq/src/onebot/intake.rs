@@ -1,6 +1,6 @@
 //! What OneBot's events need on their way in.
 //!
-//! Owns when it is noted how far the account has listened, and who is told that a posted event is durable.
+//! Owns when it is noted how far the account has listened, that a file is told once, and who is told that a posted event is durable.
 
 use std::{sync::Arc, time::Duration};
 
@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use tokio::{sync::oneshot, time::Instant};
 use weirgate_sdk::{AccountName, Cursor, Event, Platform};
 
-use super::quote;
+use super::{quote, uploads::Uploads};
 pub use crate::intake::{CHANNEL, GATHER};
 use crate::{
     intake::{self, Source},
@@ -28,6 +28,7 @@ pub struct Listening {
     marked: Option<Instant>,
     /// The time of the newest message that was handed in, in seconds.
     newest: Option<i64>,
+    uploads: Uploads,
 }
 
 impl Listening {
@@ -38,6 +39,7 @@ impl Listening {
             shared,
             marked: None,
             newest: None,
+            uploads: Uploads::default(),
         }
     }
 }
@@ -55,6 +57,7 @@ impl Source for Listening {
     }
 
     async fn complete(&mut self, events: &mut [Event]) {
+        self.uploads.once(events);
         quote::fill(&self.shared, events).await;
     }
 

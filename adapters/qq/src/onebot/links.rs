@@ -237,6 +237,12 @@ impl Links {
         Some((link.id, link.requests.clone()))
     }
 
+    /// Whether sends end without a known outcome.
+    #[must_use]
+    pub fn is_unsure(&self) -> bool {
+        self.state.lock().unsure >= UNSURE
+    }
+
     /// Counts unknown outcomes in a row: several mean that the platform swallows what is sent.
     pub fn outcome(&self, result: &Result<Sent, SendError>) {
         let mut state = self.state.lock();
@@ -247,7 +253,7 @@ impl Links {
                     let unsure = state.unsure;
                     tracing::warn!(
                         account = %self.account, unsure,
-                        "sends end without a known outcome; the platform may be blocking the account"
+                        "sends end without a known outcome; the platform may be blocking the account: it sends slowly until one is answered"
                     );
                 }
             }

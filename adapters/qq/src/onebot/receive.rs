@@ -4,6 +4,7 @@
 //! Pure: the time is an argument. An event that is not known or not whole never ends a connection.
 
 pub mod poke;
+pub mod upload;
 
 use std::{borrow::Cow, collections::HashSet, time::Duration};
 
@@ -261,6 +262,7 @@ impl Receiver<'_> {
             }
             "notify" if detail == "poke" => self.poke(frame, now),
             "group_admin" => self.promoted(frame, &detail),
+            "group_upload" | "offline_file" => self.uploaded(frame, now),
             "group_increase" => self.moved(frame, &detail, true),
             "group_decrease" => self.moved(frame, &detail, false),
             _ => None,

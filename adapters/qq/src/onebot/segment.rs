@@ -18,14 +18,13 @@ use weirgate_sdk::{
 };
 
 use super::{
-    card, cq, download,
+    card, cq,
+    download::{self, MAX_REFERENCE},
     wire::{self, MAX_ID, MAX_MESSAGE_ID, Raw},
 };
 
 /// More segments than this are counted, not read.
 const MAX_SEGMENTS: usize = 1_000;
-/// The longest reference to media that the contract takes, in bytes.
-const MAX_REFERENCE: usize = 1_000;
 /// Longest name of a person or file, in characters.
 const MAX_NAME: usize = 200;
 /// Longest words of a placeholder, in characters.

@@ -8,7 +8,7 @@ use weirgate_sdk::{Outgoing, SendError};
 
 use super::{
     places::{Place, id_value},
-    receive::poke::POKE,
+    receive::{poke::POKE, upload::UPLOAD},
     wire::is_integer,
 };
 use crate::settings::Reply;
@@ -78,7 +78,7 @@ pub fn message(place: Place<'_>, segments: Vec<Value>) -> Call {
 pub fn answered(outgoing: &Outgoing, reply: Reply) -> Option<Value> {
     let target = outgoing.reply.as_ref().filter(|_| outgoing.part == 0)?;
     match reply {
-        Reply::Quote if !target.message.as_str().starts_with(POKE) => {
+        Reply::Quote if is_numbered(target.message.as_str()) => {
             let id = id_value(target.message.as_str());
             Some(json!({ "type": "reply", "data": { "id": id } }))
         }
@@ -88,6 +88,19 @@ pub fn answered(outgoing: &Outgoing, reply: Reply) -> Option<Value> {
         }
         _ => None,
     }
+}
+
+/// Whether the platform gave a message its id, so that it can be quoted.
+fn is_numbered(id: &str) -> bool {
+    !(id.starts_with(POKE) || id.starts_with(UPLOAD))
+}
+
+/// Whether a part shows the message that it answers.
+#[must_use]
+pub fn quotes(outgoing: &Outgoing, reply: Reply) -> bool {
+    let is_group = outgoing.conversation.conversation.as_str().starts_with('g');
+    let first = answered(outgoing, reply).filter(|_| is_group);
+    first.is_some_and(|one| one["type"] == "reply")
 }
 
 /// Literal text.

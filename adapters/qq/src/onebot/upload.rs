@@ -11,6 +11,7 @@ use weirgate_sdk::{
 };
 
 use super::{
+    answer::refuses_quote,
     places::{Place, id_value},
     send::{self, Call},
 };
@@ -51,7 +52,15 @@ pub async fn send(shared: &Shared, outgoing: &Outgoing) -> Result<Sent, SendErro
         [file] if file.kind == MediaKind::File => save(place, file).await?,
         files => shown(place, outgoing, shared.settings.reply, files).await?,
     };
-    let sent = shared.request(&call, shared.settings.call_timeout).await;
+    let limit = shared.settings.call_timeout;
+    let mut sent = shared.request(&call, limit).await;
+    if let Err(error) = &sent
+        && send::quotes(outgoing, shared.settings.reply)
+        && refuses_quote(error)
+    {
+        let call = shown(place, outgoing, Reply::None, &outgoing.files).await?;
+        sent = shared.request(&call, limit).await;
+    }
     sent.map(|data| data.sent())
 }
 

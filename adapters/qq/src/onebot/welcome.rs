@@ -33,6 +33,7 @@ pub async fn ask(shared: &Shared, bot: &str, since: Option<i64>, events: &mpsc::
                 tracing::info!(%account, name, "the OneBot implementation");
             }
             *shared.implementation.lock() = Some(found);
+            shared.typing.begin();
         }
         Err(error) => tracing::debug!(account = %shared.account, %error, "no version is told"),
     }

@@ -54,6 +54,9 @@ pub struct Frame<'a> {
     /// Notice: whom somebody poked.
     #[serde(borrow)]
     pub target_id: Raw<'a>,
+    /// Notice: the file that somebody put into a group, an object.
+    #[serde(borrow)]
+    pub file: Raw<'a>,
     /// Request: what whoever asks says to it.
     #[serde(borrow)]
     pub comment: Raw<'a>,

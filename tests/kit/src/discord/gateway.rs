@@ -20,6 +20,8 @@ use super::{BOT, OTHER_SERVER, SERVER, Shared, State, interact};
 const BEAT: u64 = 500;
 /// In which the bot must say who it is.
 const IDENTIFY_LIMIT: Duration = Duration::from_secs(10);
+/// The code of a connection that is closed without one; it is never written.
+const NO_CODE: u16 = 1_005;
 /// The longest frame of a bot, in bytes.
 const MAX_FRAME: usize = 4_096;
 /// Intents that need nobody's leave.
@@ -101,7 +103,14 @@ async fn first(shared: &Shared, socket: &mut WebSocket) -> Option<(usize, usize)
                 continue;
             }
             Some(2) => identify(shared, &frame["d"]),
-            Some(6) => resume(shared, &frame["d"]),
+            Some(6) => {
+                let invalid = shared.state.lock().invalid.pop_front();
+                if let Some(goes_on) = invalid {
+                    send(socket, &json!({ "op": 9, "d": goes_on })).await.ok()?;
+                    continue;
+                }
+                resume(shared, &frame["d"])
+            }
             _ => Err(4_003),
         };
         match begun {
@@ -257,9 +266,8 @@ async fn send(socket: &mut WebSocket, frame: &Value) -> Result<(), axum::Error> 
 
 async fn close(socket: &mut WebSocket, code: u16) {
     let reason = "closed by the test".into();
-    let _ = socket
-        .send(Message::Close(Some(CloseFrame { code, reason })))
-        .await;
+    let frame = (code != NO_CODE).then_some(CloseFrame { code, reason });
+    let _ = socket.send(Message::Close(frame)).await;
     // The other side answers before it goes.
     let _ = timeout(Duration::from_secs(1), socket.recv()).await;
 }

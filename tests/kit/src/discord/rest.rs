@@ -17,7 +17,7 @@ use bytes::Bytes;
 use futures_util::stream;
 use serde_json::{Value, json};
 
-use super::{BOT, Message, Shared, State, fields, guild, interact, presses};
+use super::{BOT, FakeDiscord, Message, Shared, State, fields, guild, interact, presses};
 use crate::upload::{self, Upload};
 
 /// The longest request, in bytes.
@@ -165,6 +165,7 @@ enum Call {
     Me,
     Gateway,
     Channel(u64),
+    Reopen(u64),
     Message(u64, u64),
     Messages(u64, u64, usize),
     Send(u64),
@@ -184,6 +185,7 @@ impl Call {
             ("GET", ["users", "@me"]) => Some(Self::Me),
             ("GET", ["gateway", "bot"]) => Some(Self::Gateway),
             ("GET", ["channels", channel]) => Some(Self::Channel(channel.parse().ok()?)),
+            ("PATCH", ["channels", channel]) => Some(Self::Reopen(channel.parse().ok()?)),
             ("GET", ["channels", channel, "messages", message]) => {
                 Some(Self::Message(channel.parse().ok()?, message.parse().ok()?))
             }
@@ -207,6 +209,7 @@ impl Call {
             Self::Me => "me",
             Self::Gateway => "gateway",
             Self::Channel(_) => "channel",
+            Self::Reopen(_) => "reopen",
             Self::Message(..) => "message",
             Self::Messages(..) => "messages",
             Self::Send(_) => "send",
@@ -214,6 +217,14 @@ impl Call {
             Self::Interact(call) => call.name(),
             Self::Guild(call) => call.name(),
         }
+    }
+}
+
+impl FakeDiscord {
+    /// There are more sessions after this time.
+    pub fn sessions_reset(&self, after: std::time::Duration) {
+        let after = u64::try_from(after.as_millis()).ok();
+        self.shared.state.lock().sessions_reset = after;
     }
 }
 
@@ -246,13 +257,15 @@ impl State {
             Some(Call::Me) => Ok(json!({ "id": BOT.to_string(), "username": "weir", "bot": true })),
             Some(Call::Gateway) => {
                 let limit = json!({
-                    "total": 1_000, "remaining": self.sessions_left.unwrap_or(1_000), "reset_after": 300,
+                    "total": 1_000, "remaining": self.sessions_left.unwrap_or(1_000),
+                    "reset_after": self.sessions_reset.unwrap_or(300),
                     "max_concurrency": 1,
                 });
                 let url = format!("ws://{}/gateway", shared.address);
                 Ok(json!({ "url": url, "shards": self.lines.len(), "session_start_limit": limit }))
             }
             Some(Call::Channel(channel)) => self.channel(channel).cloned(),
+            Some(Call::Reopen(channel)) => self.reopen(channel, said),
             Some(Call::Message(channel, message)) => {
                 self.channel(channel)?;
                 let ids = (channel.to_string(), message.to_string());
@@ -293,10 +306,28 @@ impl State {
         found.ok_or_else(|| refusal(404, 10_003, "Unknown Channel"))
     }
 
+    /// A thread is no longer archived. Everything else that could be changed is nothing that the bot changes.
+    fn reopen(&mut self, channel: u64, said: &Value) -> Result<Value, Refusal> {
+        if *said != json!({ "archived": false }) {
+            self.violations
+                .push(format!("a channel is changed: {said}"));
+        }
+        match self.archived.get(&channel) {
+            Some(false) => Err(refusal(403, 50_013, "Missing Permissions")),
+            _ => {
+                self.archived.remove(&channel);
+                self.channel(channel).cloned()
+            }
+        }
+    }
+
     fn send(&mut self, channel: u64, said: &Value, files: &[Upload]) -> Result<Value, Refusal> {
         if self.channel(channel)?["type"] == FORUM {
             let text = "Cannot send messages in a non-text channel";
             return Err(refusal(400, 50_008, text));
+        }
+        if self.archived.contains_key(&channel) {
+            return Err(refusal(400, 50_083, "Thread is archived"));
         }
         if files.iter().any(|file| file.content.len() > MAX_FILE) {
             return Err(refusal(413, 40_005, "Request entity too large"));

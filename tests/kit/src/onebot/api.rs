@@ -137,6 +137,16 @@ pub(super) fn call(shared: &Shared, frame: &str) -> Then {
                 failed(1400, "no flag", echo)
             })
         }
+        "set_input_status" if shared.options.typing => {
+            let user = id(&params["user_id"]).filter(|_| params["event_type"] == 1);
+            now(match user {
+                Some(user) => {
+                    shared.typing.lock().push(user);
+                    ok(Value::Null, echo)
+                }
+                None => failed(1400, "user_id or event_type is missing", echo),
+            })
+        }
         "get_login_info" => now(ok(
             json!({ "user_id": shared.self_id, "nickname": "bot" }),
             echo,

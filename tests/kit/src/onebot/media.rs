@@ -28,6 +28,12 @@ impl FakeOneBot {
         self.shared.media.lock().refuses = true;
     }
 
+    /// To whom it showed that the bot is typing, in order.
+    #[must_use]
+    pub fn typing(&self) -> Vec<String> {
+        self.shared.typing.lock().clone()
+    }
+
     /// The files that were sent: where to, name, content.
     #[must_use]
     pub fn files(&self) -> Vec<(String, String, Vec<u8>)> {
@@ -44,7 +50,7 @@ pub(super) fn call(
     let mut files = shared.media.lock();
     let by = match action {
         "get_image" | "get_record" => "file",
-        "get_file" => "file_id",
+        "get_file" | "get_group_file_url" => "file_id",
         "upload_group_file" | "upload_private_file" if !files.refuses => {
             let taken = take(&mut files, action, params);
             drop(files);
