@@ -12,9 +12,9 @@ use std::{
 use async_trait::async_trait;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
-use tokio::{task::JoinHandle, time::Instant};
+use tokio::{net::TcpListener, task::JoinHandle, time::Instant};
 use weirgate_qq::{Qq, settings::Transport};
-use weirgate_sdk::{Adapter, AdapterError, Connection, Ingress, Setup, Stopper};
+use weirgate_sdk::{Adapter, AdapterError, Connection, Ingress, Setup, Stopper, settings::Secret};
 use weirgate_testkit::{
     contract::{LIMIT, Platform, Seen},
     ingress::RecordingIngress,
@@ -32,23 +32,77 @@ mod discord_session {
 }
 
 mod qq {
-    weirgate_testkit::contract_suite!(super::OneBot<false>);
+    weirgate_testkit::contract_suite!(super::OneBot<{ super::REVERSE }>);
 }
 
 mod qq_forward {
-    weirgate_testkit::contract_suite!(super::OneBot<true>);
+    weirgate_testkit::contract_suite!(super::OneBot<{ super::FORWARD }>);
+}
+
+/// The client posts one event after the other, so that never many are open, and a connection is whatever answers.
+mod qq_http {
+    weirgate_testkit::contract_suite!(@ super::OneBot<{ super::HTTP }>;
+        inbound::a_message_arrives_with_its_keys,
+        inbound::people_are_told_apart_and_stay_the_same,
+        inbound::hostile_words_arrive_as_they_are,
+        inbound::a_repeated_event_has_the_same_dedupe_key,
+        inbound::a_repeated_event_is_known_after_a_restart,
+        inbound::a_burst_keeps_its_order,
+        inbound::odd_frames_harm_nobody,
+        outbound::people_see_exactly_what_was_rendered,
+        outbound::the_longest_texts_arrive_whole,
+        outbound::parts_keep_their_order,
+        outbound::conversations_do_not_mix,
+        outbound::a_second_send_of_a_part_is_seen_as_promised,
+        outbound::nobody_connected_is_classified,
+        outbound::an_unknown_place_is_no_disaster,
+        media::files_arrive_as_promised,
+        life::the_connection_is_reported,
+        life::run_ends_soon_after_the_signal,
+        life::a_stopped_adapter_sends_nothing,
+    );
 }
 
 mod qq_official_session {
-    weirgate_testkit::contract_suite!(super::qq_official::Session<false>);
+    weirgate_testkit::contract_suite!(super::qq_official::Session<false, false>);
 }
 
 mod qq_official_markdown {
-    weirgate_testkit::contract_suite!(super::qq_official::Session<true>);
+    weirgate_testkit::contract_suite!(super::qq_official::Session<true, false>);
+}
+
+/// The way in alone, as with the other webhook.
+mod qq_official_webhook {
+    weirgate_testkit::contract_suite!(@ super::qq_official::Session<false, true>;
+        inbound::a_message_arrives_with_its_keys,
+        inbound::people_are_told_apart_and_stay_the_same,
+        inbound::hostile_words_arrive_as_they_are,
+        inbound::a_repeated_event_has_the_same_dedupe_key,
+        inbound::a_repeated_event_is_known_after_a_restart,
+        inbound::a_burst_keeps_its_order,
+        inbound::odd_frames_harm_nobody,
+        life::a_stopped_adapter_sends_nothing,
+    );
 }
 
 mod telegram_polling {
-    weirgate_testkit::contract_suite!(super::telegram::Polling);
+    weirgate_testkit::contract_suite!(super::telegram::Receiving<false>);
+}
+
+/// The way in alone. The service posts one update after the other, each when the one before is accepted, so that never many
+/// are open, and nobody tells of a break; the way out is the same.
+mod telegram_webhook {
+    weirgate_testkit::contract_suite!(@ super::telegram::Receiving<true>;
+        inbound::a_message_arrives_with_its_keys,
+        inbound::people_are_told_apart_and_stay_the_same,
+        inbound::hostile_words_arrive_as_they_are,
+        inbound::a_repeated_event_has_the_same_dedupe_key,
+        inbound::a_repeated_event_is_known_after_a_restart,
+        inbound::a_burst_keeps_its_order,
+        inbound::odd_frames_harm_nobody,
+        buttons::a_press_arrives_with_its_keys,
+        life::a_stopped_adapter_sends_nothing,
+    );
 }
 
 mod site {
@@ -116,8 +170,16 @@ fn setup(account: &str) -> Setup {
     }
 }
 
-/// One QQ account and the OneBot implementation that connects to it, or that it connects to.
-struct OneBot<const FORWARD: bool> {
+/// The three ways to a OneBot implementation.
+const REVERSE: u8 = 0;
+const FORWARD: u8 = 1;
+const HTTP: u8 = 2;
+
+/// What posted events are signed with.
+const EVENTS_SECRET: &str = "secret-of-events";
+
+/// One QQ account and the OneBot implementation that connects to it, or that it connects to, or both post to each other.
+struct OneBot<const WAY: u8> {
     life: Life,
     qq: Arc<Qq>,
     url: String,
@@ -142,9 +204,14 @@ async fn qq_at_any_port() -> (Arc<Qq>, String) {
     (qq, format!("ws://{address}/onebot/v11/ws"))
 }
 
-fn qq_towards(url: &str) -> Arc<Qq> {
+fn qq_towards(url: &str, way: u8) -> Arc<Qq> {
+    let url = url.to_owned();
+    let secret = Secret::new(EVENTS_SECRET);
     let settings = weirgate_qq::Settings {
-        transport: Transport::Forward { url: url.into() },
+        transport: match way {
+            HTTP => Transport::Http { url, secret },
+            _ => Transport::Forward { url },
+        },
         reconnect: Duration::from_millis(50),
         ..weirgate_qq::Settings::default()
     };
@@ -152,15 +219,19 @@ fn qq_towards(url: &str) -> Arc<Qq> {
 }
 
 #[async_trait]
-impl<const FORWARD: bool> Platform for OneBot<FORWARD> {
+impl<const WAY: u8> Platform for OneBot<WAY> {
     const ACKNOWLEDGES: bool = false;
     const ODD_FRAMES: usize = odd::onebot_frames().len();
 
     async fn start() -> Self {
-        let (qq, url, fake) = if FORWARD {
-            let fake = FakeOneBot::listen(BOT, Options::default()).await;
+        let (qq, url, fake) = if WAY != REVERSE {
+            let fake = match WAY {
+                HTTP => FakeOneBot::listen_http(BOT, Options::default()).await,
+                _ => FakeOneBot::listen(BOT, Options::default()).await,
+            };
             fake.reachable(false);
-            (qq_towards(fake.url()), fake.url().to_owned(), Some(fake))
+            let url = fake.url().to_owned();
+            (qq_towards(&url, WAY), url, Some(fake))
         } else {
             let (qq, url) = qq_at_any_port().await;
             (qq, url, None)
@@ -188,13 +259,20 @@ impl<const FORWARD: bool> Platform for OneBot<FORWARD> {
     }
 
     async fn connect(&mut self) {
-        if FORWARD {
+        if WAY != REVERSE {
             self.fake().reachable(true);
         } else {
             let fake = FakeOneBot::connect(&self.url, BOT, None).await;
             self.fake = Some(fake.expect("connects"));
         }
         self.life.comes_up().await;
+        if let Some(router) = self.qq.router() {
+            let listener = TcpListener::bind("127.0.0.1:0").await.expect("binds");
+            let address = listener.local_addr().expect("an address");
+            tokio::spawn(async move { axum::serve(listener, router).await });
+            let url = format!("http://{address}/onebot/main");
+            self.fake().post_to(&url, EVENTS_SECRET);
+        }
     }
 
     async fn disconnect(&mut self) {
@@ -203,7 +281,11 @@ impl<const FORWARD: bool> Platform for OneBot<FORWARD> {
     }
 
     async fn is_connected(&mut self) -> bool {
-        self.fake().is_connected()
+        if WAY == HTTP {
+            self.life.is_up()
+        } else {
+            self.fake().is_connected()
+        }
     }
 
     async fn say(&mut self, person: usize, text: &str) -> String {
@@ -284,8 +366,8 @@ impl<const FORWARD: bool> Platform for OneBot<FORWARD> {
     }
 
     async fn restart(&mut self) {
-        if FORWARD {
-            self.qq = qq_towards(&self.url);
+        if WAY != REVERSE {
+            self.qq = qq_towards(&self.url, WAY);
         } else {
             (self.qq, self.url) = qq_at_any_port().await;
         }
@@ -293,9 +375,9 @@ impl<const FORWARD: bool> Platform for OneBot<FORWARD> {
     }
 }
 
-impl<const FORWARD: bool> OneBot<FORWARD> {
+impl<const WAY: u8> OneBot<WAY> {
     fn close(&mut self) {
-        if FORWARD {
+        if WAY != REVERSE {
             self.fake().reachable(false);
         } else {
             self.fake = None;

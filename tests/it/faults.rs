@@ -196,6 +196,9 @@ async fn events_are_taken_as_they_come<S: Service>() {
         both.push(seen.unwrap_or_else(|| panic!("{both:?}: {}", gateway.log())));
     }
     assert!(both.len() <= 2, "{both:?}");
+    // The order of what is told is the order in which it is heard; no platform's ids are believed against it.
+    let both = both.join("\n");
+    assert!(both.find("five") < both.find("four"), "{both}");
     service.malformed().await;
     service.cut().await;
     service.say("six").await;

@@ -4,6 +4,7 @@
 
 mod buttons;
 mod counterpart;
+mod demoted;
 mod files;
 mod guarded;
 mod media;
@@ -12,6 +13,7 @@ mod moved;
 mod receiving;
 mod sending;
 mod streaming;
+mod topics;
 mod webhook;
 mod whole;
 

@@ -1,16 +1,19 @@
 //! The official API of QQ in the contract suite: one bot and two people who write to it in private.
 
-use std::{collections::VecDeque, sync::Arc, time::Duration};
+use std::{collections::VecDeque, net::SocketAddr, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use serde_json::json;
-use tokio::time::Instant;
-use weirgate_qq::{Official, official::settings::Settings};
+use serde_json::{Value, json};
+use tokio::{net::TcpListener, time::Instant};
+use weirgate_qq::{
+    Official,
+    official::settings::{Settings, Way},
+};
 use weirgate_sdk::{Adapter, AdapterError, settings::Secret};
 use weirgate_testkit::{
     contract::{Platform, Seen},
     ingress::RecordingIngress,
-    qq::{APP_ID, FakeQq, Policy, SECRET, Where, target, visible},
+    qq::{APP_ID, FakeQq, Policy, SECRET, Where, seconds, sign, target, visible},
 };
 
 use super::{Life, setup};
@@ -19,15 +22,23 @@ const PEOPLE: [u64; 2] = [20_001, 9_007_199_254_740_993];
 
 /// A bot, and the platform, which gives it Markdown and answers that grow, or neither. Its buttons have tests of their own:
 /// a press does not say under which message it was.
-pub(super) struct Session<const ENTITLED: bool> {
+/// Its events come over a connection, or are posted.
+pub(super) struct Session<const ENTITLED: bool, const POSTED: bool> {
     life: Life,
     bot: Arc<Official>,
     fake: FakeQq,
     read: [VecDeque<Seen>; 2],
+    /// Where events are posted, and the last one of each person.
+    to: Option<SocketAddr>,
+    last: [(&'static str, Value); 2],
 }
 
-fn bot(fake: &FakeQq, entitled: bool) -> Arc<Official> {
+/// The path at which events are posted.
+const PATH: &str = "/qq/main";
+
+fn bot(fake: &FakeQq, entitled: bool, posted: bool) -> Arc<Official> {
     let settings = Settings {
+        way: if posted { Way::Webhook } else { Way::Gateway },
         app_id: APP_ID.into(),
         app_secret: Some(Secret::new(SECRET)),
         api_url: fake.url(),
@@ -70,7 +81,7 @@ fn odd_frames() -> Vec<Vec<u8>> {
 }
 
 #[async_trait]
-impl<const ENTITLED: bool> Platform for Session<ENTITLED> {
+impl<const ENTITLED: bool, const POSTED: bool> Platform for Session<ENTITLED, POSTED> {
     const ACKNOWLEDGES: bool = true;
     const ODD_FRAMES: usize = 20;
 
@@ -83,7 +94,7 @@ impl<const ENTITLED: bool> Platform for Session<ENTITLED> {
             ..Policy::default()
         });
         fake.reachable(false);
-        let bot = bot(&fake, ENTITLED);
+        let bot = bot(&fake, ENTITLED, POSTED);
         let mut life = Life::new();
         life.run(bot.clone()).await;
         Self {
@@ -91,6 +102,8 @@ impl<const ENTITLED: bool> Platform for Session<ENTITLED> {
             bot,
             fake,
             read: Default::default(),
+            to: None,
+            last: Default::default(),
         }
     }
 
@@ -105,6 +118,11 @@ impl<const ENTITLED: bool> Platform for Session<ENTITLED> {
     async fn connect(&mut self) {
         self.fake.reachable(true);
         self.life.comes_up().await;
+        if let Some(router) = self.bot.router() {
+            let listener = TcpListener::bind("127.0.0.1:0").await.expect("binds");
+            self.to = listener.local_addr().ok();
+            tokio::spawn(async move { axum::serve(listener, router).await });
+        }
     }
 
     async fn disconnect(&mut self) {
@@ -117,15 +135,27 @@ impl<const ENTITLED: bool> Platform for Session<ENTITLED> {
     }
 
     async fn say(&mut self, person: usize, text: &str) -> String {
+        let number = person;
         let person = PEOPLE[person];
         let id = weirgate_testkit::qq::openid(person);
         let author = json!({ "id": id, "user_openid": id, "username": "n".repeat(300) });
         let changes = json!({ "author": author });
-        self.fake.say(Where::Private, person, text, &changes)
+        if !POSTED {
+            return self.fake.say(Where::Private, person, text, &changes);
+        }
+        self.last[number] = self.fake.message(Where::Private, person, text, &changes);
+        self.repeat(number).await;
+        let id = self.last[number].1["id"].as_str();
+        id.unwrap_or_default().to_owned()
     }
 
     async fn repeat(&mut self, person: usize) {
-        self.fake.repeat(PEOPLE[person]);
+        let Some(to) = self.to else {
+            return self.fake.repeat(PEOPLE[person]);
+        };
+        let (kind, message) = &self.last[person];
+        let posted = self.fake.post(to, PATH, kind, message);
+        assert_eq!(posted.await.0, 200);
     }
 
     async fn acknowledged(&mut self, person: usize, wanted: usize, limit: Duration) -> usize {
@@ -156,7 +186,15 @@ impl<const ENTITLED: bool> Platform for Session<ENTITLED> {
     }
 
     async fn odd(&mut self, number: usize) {
-        self.fake.raw(&odd_frames()[number]);
+        let frame = &odd_frames()[number];
+        let Some(to) = self.to else {
+            return self.fake.raw(frame);
+        };
+        let (frame, time) = (String::from_utf8_lossy(frame), seconds().to_string());
+        let signature = sign(&time, &frame);
+        self.fake
+            .post_raw(to, PATH, &frame, &time, &signature)
+            .await;
     }
 
     async fn stop(&mut self, limit: Duration) -> Option<Result<(), AdapterError>> {
@@ -167,7 +205,7 @@ impl<const ENTITLED: bool> Platform for Session<ENTITLED> {
     }
 
     async fn restart(&mut self) {
-        self.bot = bot(&self.fake, ENTITLED);
+        self.bot = bot(&self.fake, ENTITLED, POSTED);
         self.life.run(self.bot.clone()).await;
     }
 }

@@ -1,12 +1,12 @@
-//! Telegram in the contract suite: one bot that asks the service for its updates.
+//! Telegram in the contract suite: one bot that asks the service for its updates, or to which they are posted.
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
-use tokio::time::Instant;
-use weirgate_sdk::{Adapter, AdapterError, MessageId, settings::Secret};
-use weirgate_telegram::{Settings, Telegram};
+use tokio::{net::TcpListener, time::Instant};
+use weirgate_sdk::{Adapter, AdapterError, MessageId, Setup, settings::Secret};
+use weirgate_telegram::{Settings, Telegram, settings::Mode};
 use weirgate_testkit::{
     contract::{Platform, Presses, Seen},
     ingress::RecordingIngress,
@@ -19,7 +19,7 @@ const TOKEN: &str = "10001:TEST-secret_value_abcdef";
 const PEOPLE: [i64; 2] = [20_001, 4_503_599_627_370_001];
 
 /// A bot, and the service.
-pub(super) struct Polling {
+pub(super) struct Receiving<const POSTED: bool> {
     life: Life,
     bot: Arc<Telegram>,
     fake: FakeTelegram,
@@ -28,15 +28,20 @@ pub(super) struct Polling {
     told: usize,
 }
 
-fn bot(url: String) -> Arc<Telegram> {
+fn bot(url: String, posted: bool) -> Arc<Telegram> {
     let settings = Settings {
         token: Some(Secret::new(TOKEN)),
         api_url: url,
         reconnect: Duration::from_millis(50),
         poll_timeout: Duration::from_secs(1),
+        mode: if posted { Mode::Webhook } else { Mode::Polling },
         ..Settings::default()
     };
-    weirgate_telegram::build(setup("main"), settings)
+    let setup = Setup {
+        public_origin: Some("https://bot.example".into()),
+        ..setup("main")
+    };
+    weirgate_telegram::build(setup, settings)
 }
 
 /// Things in the place of an update that the service should not send.
@@ -66,14 +71,14 @@ fn odd_updates() -> Vec<Value> {
 }
 
 #[async_trait]
-impl Platform for Polling {
+impl<const POSTED: bool> Platform for Receiving<POSTED> {
     const ACKNOWLEDGES: bool = true;
     const ODD_FRAMES: usize = 17;
 
     async fn start() -> Self {
         let fake = FakeTelegram::start(TOKEN).await;
         fake.reachable(false);
-        let bot = bot(fake.url());
+        let bot = bot(fake.url(), POSTED);
         let mut life = Life::new();
         life.run(bot.clone()).await;
         Self {
@@ -96,6 +101,12 @@ impl Platform for Polling {
     async fn connect(&mut self) {
         self.fake.reachable(true);
         self.life.comes_up().await;
+        if let Some(router) = self.bot.router() {
+            let listener = TcpListener::bind("127.0.0.1:0").await.expect("binds");
+            let address = listener.local_addr().expect("an address");
+            tokio::spawn(async move { axum::serve(listener, router).await });
+            self.fake.post_to(address);
+        }
     }
 
     async fn disconnect(&mut self) {
@@ -162,7 +173,7 @@ impl Platform for Polling {
     }
 
     async fn restart(&mut self) {
-        self.bot = bot(self.fake.url());
+        self.bot = bot(self.fake.url(), POSTED);
         self.life.run(self.bot.clone()).await;
     }
 
@@ -176,7 +187,7 @@ fn number(message: &MessageId) -> i64 {
 }
 
 #[async_trait]
-impl Presses for Polling {
+impl<const POSTED: bool> Presses for Receiving<POSTED> {
     async fn shown(&mut self, _: usize, message: &MessageId) -> Vec<(String, String)> {
         let messages = self.fake.messages();
         let found = messages

@@ -1,4 +1,6 @@
-//! The fault script with an official bot of QQ.
+//! The fault script with an official bot of QQ, whose events come over a connection or are posted.
+
+use std::net::SocketAddr;
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -12,24 +14,56 @@ use crate::gateway::{merge, until};
 
 const PERSON: u64 = 7;
 
-pub(super) struct Official(FakeQq);
+/// Where events are posted.
+const PATH: &str = "/qq/bot";
+
+pub(super) struct Official<const POSTED: bool> {
+    fake: FakeQq,
+    to: SocketAddr,
+    last: (&'static str, Value),
+}
+
+impl<const POSTED: bool> Official<POSTED> {
+    /// Somebody says something, and the platform tells of it.
+    async fn tell(&mut self, text: &str, changes: &Value) {
+        if POSTED {
+            self.last = self.fake.message(Where::Private, PERSON, text, changes);
+            self.post().await;
+        } else {
+            self.fake.say(Where::Private, PERSON, text, changes);
+        }
+    }
+
+    /// The platform posts until it is heard.
+    async fn post(&self) {
+        let (kind, message) = &self.last;
+        while self.fake.post(self.to, PATH, kind, message).await.0 != 200 {
+            tokio::task::yield_now().await;
+        }
+    }
+}
 
 #[async_trait]
-impl Service for Official {
+impl<const POSTED: bool> Service for Official<POSTED> {
     const IDEMPOTENT: bool = true;
 
     async fn start(model: &FakeModel, mut changes: Value) -> (Self, Gateway) {
         let fake = FakeQq::start().await;
-        let account = json!({ "official": {
+        let mut account = json!({ "official": {
             "app_id": APP_ID, "app_secret": SECRET, "api_url": fake.url(), "token_url": fake.token_url(),
             "reconnect": 0.1, "call_timeout": 5,
             "limits": { "account_per_second": 0, "conversation_interval": 0 },
         }});
+        if POSTED {
+            account["official"]["connection"] = "webhook".into();
+        }
         let accounts = json!({ "qq": { "accounts": { "bot": account } } });
         merge(&mut changes, json!({ "platforms": accounts }));
         let gateway = Gateway::start(model, changes).await;
-        assert!(until(|| fake.sessions().0 > 0).await, "{}", gateway.log());
-        (Self(fake), gateway)
+        let begun = || POSTED || fake.sessions().0 > 0;
+        assert!(until(begun).await, "{}", gateway.log());
+        let (to, last) = (gateway.http(), ("", Value::Null));
+        (Self { fake, to, last }, gateway)
     }
 
     fn meet(&mut self, fault: Fault) -> bool {
@@ -43,16 +77,20 @@ impl Service for Official {
             Fault::Late => qq::Fault::Silent,
             Fault::Garbled => qq::Fault::Garbled,
         };
-        self.0.fail("send", met);
+        self.fake.fail("send", met);
         true
     }
 
     async fn say(&mut self, text: &str) {
-        self.0.say(Where::Private, PERSON, text, &Value::Null);
+        self.tell(text, &Value::Null).await;
     }
 
     async fn repeat(&mut self) {
-        self.0.repeat(PERSON);
+        if POSTED {
+            self.post().await;
+        } else {
+            self.fake.repeat(PERSON);
+        }
     }
 
     async fn say_swapped(&mut self, first: &str, second: &str) {
@@ -60,7 +98,7 @@ impl Service for Official {
         let now = qq::seconds();
         for (text, time) in [(second, now), (first, now - 1)] {
             let changes = json!({ "timestamp": time });
-            self.0.say(Where::Private, PERSON, text, &changes);
+            self.tell(text, &changes).await;
         }
     }
 
@@ -69,17 +107,26 @@ impl Service for Official {
             r#"{"op":0,"t":"C2C_MESSAGE_CREATE","d":{"id":5,"author":[]}}"#,
             r#"{"op":0,"t":"SOME_NEW_KIND","d":{"a":[1]}}"#,
         ] {
-            self.0.raw(frame.as_bytes());
+            if POSTED {
+                let time = qq::seconds().to_string();
+                let signature = qq::sign(&time, frame);
+                let posted = self.fake.post_raw(self.to, PATH, frame, &time, &signature);
+                assert_eq!(posted.await.0, 200, "it is not posted again");
+            } else {
+                self.fake.raw(frame.as_bytes());
+            }
         }
     }
 
     async fn cut(&mut self) {
-        self.0.close(4_009);
+        if !POSTED {
+            self.fake.close(4_009);
+        }
     }
 
     async fn seen(&mut self) -> Option<String> {
-        Some(self.0.next_message(LIMIT).await?.text)
+        Some(self.fake.next_message(LIMIT).await?.text)
     }
 }
 
-super::script!(session: super::Official);
+super::script!(session: super::Official<false>, webhook: super::Official<true>);

@@ -94,13 +94,16 @@ impl<const WAY: u8> Service for OneBot<WAY> {
     fn meet(&mut self, fault: Fault) -> bool {
         let script = match fault {
             // Implementations say of nothing that it is too much, and what they refuse is refused for good.
-            Fault::FloodFor | Fault::Flood | Fault::Server | Fault::Cut | Fault::Garbled => {
-                return false;
-            }
+            Fault::FloodFor | Fault::Flood => return false,
+            // There is no server between over a socket.
+            Fault::Server if WAY != HTTP => return false,
+            Fault::Server => Script::Status(502),
+            Fault::Cut => Script::Cut,
+            Fault::Garbled => Script::Garbled,
             Fault::Lost => Script::Drop,
             Fault::Late => Script::Silent,
         };
-        if script == Script::Drop && WAY != HTTP {
+        if matches!(script, Script::Drop | Script::Cut) && WAY != HTTP {
             self.breaks_after = 2;
         }
         self.fake.script(script);
@@ -156,7 +159,12 @@ impl<const WAY: u8> Service for OneBot<WAY> {
     }
 
     async fn seen(&mut self) -> Option<String> {
-        Some(self.fake.next_reply(LIMIT).await?.text())
+        loop {
+            let reply = self.fake.next_reply(LIMIT).await?;
+            if reply.delivered() {
+                return Some(reply.text());
+            }
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! The fault script with Telegram, whose updates the gateway asks for.
+//! The fault script with Telegram, whose updates the gateway asks for, or which posts them.
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -8,26 +8,37 @@ use weirgate_testkit::{
 };
 
 use super::{Fault, Gateway, LIMIT, Service};
-use crate::gateway::merge;
+use crate::gateway::{free_port, merge};
 
 const TOKEN: &str = "10001:TEST-secret_value_abcdef";
 const PERSON: i64 = 7;
 
-pub(super) struct Telegram(FakeTelegram);
+pub(super) struct Telegram<const POSTED: bool>(FakeTelegram);
 
 #[async_trait]
-impl Service for Telegram {
+impl<const POSTED: bool> Service for Telegram<POSTED> {
     const IDEMPOTENT: bool = false;
 
     async fn start(model: &FakeModel, mut changes: Value) -> (Self, Gateway) {
         let fake = FakeTelegram::start(TOKEN).await;
-        let account = json!({
-            "token": TOKEN, "api_url": fake.url(), "poll_timeout": 1, "reconnect": 0.1, "call_timeout": 1,
+        let mut account = json!({
+            "token": TOKEN, "api_url": fake.url(), "reconnect": 0.1, "call_timeout": 1,
             "limits": { "account_per_second": 0, "conversation_interval": 0 },
         });
+        if POSTED {
+            account["mode"] = "webhook".into();
+            let address = format!("127.0.0.1:{}", free_port());
+            let http = json!({ "listen": address, "public_url": format!("http://{address}") });
+            merge(&mut changes, json!({ "http": http }));
+        } else {
+            account["poll_timeout"] = 1.into();
+        }
         let accounts = json!({ "telegram": { "accounts": { "main": account } } });
         merge(&mut changes, json!({ "platforms": accounts }));
         let gateway = Gateway::start(model, changes).await;
+        if POSTED {
+            fake.post_to(gateway.http());
+        }
         (Self(fake), gateway)
     }
 
@@ -81,4 +92,4 @@ impl Service for Telegram {
     }
 }
 
-super::script!(polling: super::Telegram);
+super::script!(polling: super::Telegram<false>, webhook: super::Telegram<true>);

@@ -27,6 +27,12 @@ pub enum Script {
     TimeOut,
     /// It is delivered and the connection breaks before the answer.
     Drop,
+    /// Nothing is delivered, and the connection breaks.
+    Cut,
+    /// Nothing is delivered, and the answer cannot be read.
+    Garbled,
+    /// Nothing is delivered, and by HTTP this status says nothing of why; over a socket no answer comes.
+    Status(u16),
 }
 
 /// Where a send goes.
@@ -101,6 +107,10 @@ pub(super) enum Then {
     Nothing,
     /// Break the connection.
     Break,
+    /// Answer with what is no answer.
+    Garble,
+    /// Answer with a status, where there is such a thing.
+    Status(u16),
 }
 
 /// Carries out one call.
@@ -192,7 +202,7 @@ fn send(shared: &Shared, action: &str, params: &Value, echo: &Value) -> Then {
     }
     let script = shared.script.lock().pop_front();
     let message_id = match script {
-        Some(Script::Fail { .. }) => 0,
+        Some(Script::Fail { .. } | Script::Cut | Script::Garbled | Script::Status(_)) => 0,
         _ => shared.new_id(),
     };
     let (action, params) = (action.to_owned(), params.clone());
@@ -215,7 +225,9 @@ fn send(shared: &Shared, action: &str, params: &Value, echo: &Value) -> Then {
             Then::Answer(failed(1200, text, echo), Duration::ZERO)
         }
         Some(Script::Silent) => Then::Nothing,
-        Some(Script::Drop) => Then::Break,
+        Some(Script::Drop | Script::Cut) => Then::Break,
+        Some(Script::Garbled) => Then::Garble,
+        Some(Script::Status(status)) => Then::Status(status),
     }
 }
 

@@ -130,7 +130,12 @@ where
                         });
                     }
                 }
-                Then::Nothing => {}
+                Then::Nothing | Then::Status(_) => {}
+                Then::Garble => {
+                    if sender.send(Message::text("{\"status\":\"o")).await.is_err() {
+                        return;
+                    }
+                }
                 Then::Break => return,
             }
         }

@@ -124,6 +124,11 @@ async fn take(
         }
         Then::Nothing => std::future::pending().await,
         Then::Break => broken(),
+        Then::Garble => ([("content-type", "application/json")], "{\"status\":\"o").into_response(),
+        Then::Status(status) => {
+            let status = StatusCode::from_u16(status).expect("a status");
+            status.into_response()
+        }
     }
 }
 

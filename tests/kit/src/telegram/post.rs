@@ -27,7 +27,7 @@ pub(super) async fn run(shared: Arc<Shared>, address: SocketAddr) {
         };
         let status = post(address, &webhook.url, &webhook.secret, &update.to_string()).await;
         if (200..300).contains(&status) {
-            shared.state.lock().updates.forget(id + 1);
+            shared.state.lock().updates.posted(id);
             shared.changed();
         } else {
             shared.state.lock().refused_posts.push(status);

@@ -96,10 +96,16 @@ impl FakeTelegram {
         } else {
             json!({ "id": chat, "type": "supergroup", "title": format!("group {chat}") })
         };
+        let mut under = json!({ "message_id": message, "date": 1_790_000_000, "chat": place });
+        let shown = state.messages.iter().find(|shown| shown.id == message);
+        if let Some(topic) = shown.and_then(|shown| shown.topic) {
+            under["message_thread_id"] = topic.into();
+            under["is_topic_message"] = true.into();
+        }
         let press = json!({ "callback_query": {
             "id": id, "chat_instance": "1", "data": data,
             "from": { "id": user, "is_bot": false, "first_name": format!("user {user}") },
-            "message": { "message_id": message, "date": 1_790_000_000, "chat": place },
+            "message": under,
         } });
         state.updates.push(press, Some(user));
         drop(state);

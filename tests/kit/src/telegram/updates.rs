@@ -93,10 +93,23 @@ impl Updates {
         found
     }
 
-    /// The oldest that waits, to be posted.
-    pub(super) fn first(&self) -> Option<(i64, Value)> {
+    /// What is insisted on, then the oldest that waits with its number, to be posted.
+    pub(super) fn first(&self) -> Option<(Option<i64>, Value)> {
+        if let Some(insisted) = self.insisted.front() {
+            return Some((None, insisted.clone()));
+        }
         let (id, _, update) = self.waiting.front()?;
-        Some((*id, update.clone()))
+        Some((Some(*id), update.clone()))
+    }
+
+    /// The first was posted and taken.
+    pub(super) fn posted(&mut self, id: Option<i64>) {
+        match id {
+            Some(id) => self.forget(id + 1),
+            None => {
+                self.insisted.pop_front();
+            }
+        }
     }
 
     /// How many were given out so far.
