@@ -59,7 +59,7 @@ use crate::{
     agent::tool::asking::Asking,
     i18n::{About, Language, Text},
     pending::Ask,
-    permission::{Actor, Capability, Level, Proof, Scope},
+    permission::{Actor, AuditEvent, Capability, Level, Proof, Scope},
     reason::Reason,
     store::{Body, Effect, StoreError},
 };
@@ -172,6 +172,19 @@ impl Done {
     pub fn declined(text: String) -> Self {
         Self {
             refused: Some(Reason::BadArguments),
+            ..Self::text(text)
+        }
+    }
+
+    /// An answer that says which rule forbids a call, although its caller has the right that it needs; recorded.
+    /// `target`: whom or what it was about.
+    #[must_use]
+    pub fn forbidden(call: Call<'_>, target: String, text: String) -> Self {
+        let event = AuditEvent::PermissionDenied;
+        let record = call.proof.record(event, target, call.turn).denied();
+        Self {
+            refused: Some(Reason::PermissionDenied),
+            effects: vec![record.into()],
             ..Self::text(text)
         }
     }

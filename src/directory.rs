@@ -45,6 +45,8 @@ pub struct Directory {
     /// Of people, and of the gateway itself.
     settings: Mutex<LruCache<Place, Settings>>,
     rules: Mutex<LruCache<i64, Arc<ConversationRules>>>,
+    /// The numbers of chats in which something was said; `None` where nothing is stored yet.
+    numbers: Mutex<LruCache<ConversationKey, Option<i64>>>,
     /// Counts changes of settings and rules, so that a read that raced with one is not kept.
     changes: AtomicU64,
     /// The store's [`Store::others`] as of the last look at settings and rules.
@@ -70,6 +72,7 @@ impl Directory {
             people: Mutex::new(LruCache::new(CACHED)),
             settings: Mutex::new(LruCache::new(CACHED)),
             rules: Mutex::new(LruCache::new(CACHED)),
+            numbers: Mutex::new(LruCache::new(CACHED)),
             changes: AtomicU64::new(0),
             others: AtomicU64::new(0),
             languages: Mutex::new(LruCache::new(CACHED)),
@@ -83,6 +86,9 @@ impl Directory {
         self.conversations
             .lock()
             .get_or_insert(conversation, || Arc::new(key.clone()));
+        if let Some(number) = self.numbers.lock().peek_mut(key) {
+            *number = Some(conversation);
+        }
         self.people
             .lock()
             .get_or_insert(person, || Arc::new(user.clone()));
@@ -245,6 +251,35 @@ impl Directory {
         Ok(rules)
     }
 
+    /// What is stored of the permissions where something is said, before it is accepted; nothing where nothing can be.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn rules_at(
+        &self,
+        place: &ConversationKey,
+    ) -> Result<Option<Arc<ConversationRules>>, StoreError> {
+        let mut number = self.number(place).await?;
+        if number.is_none() && place.thread.is_some() {
+            // A new thread has what its chat has.
+            number = self.number(&chat(place)).await?;
+        }
+        match number {
+            Some(number) => self.rules(number).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    async fn number(&self, key: &ConversationKey) -> Result<Option<i64>, StoreError> {
+        self.look();
+        if let Some(number) = self.numbers.lock().get(key) {
+            return Ok(*number);
+        }
+        let number = self.store.conversation_number(key).await?;
+        // One that was learned meanwhile is better known.
+        Ok(*self.numbers.lock().get_or_insert(key.clone(), || number))
+    }
+
     /// What is stored of the chat that a thread is part of.
     async fn rows_of_chat(&self, conversation: i64) -> Result<Vec<(String, String)>, StoreError> {
         let key = self.conversation(conversation).await?;
@@ -272,6 +307,7 @@ impl Directory {
         self.changes.fetch_add(1, Ordering::AcqRel);
         settings.clear();
         rules.clear();
+        self.numbers.lock().clear();
         self.others.store(others, Ordering::Release);
     }
 

@@ -11,7 +11,9 @@ use super::{
     lang, output,
 };
 use crate::{
+    config::overrides::NotSet,
     i18n::{About, Language, settings::Settings},
+    inbound::addressing,
     outbound::strategy::Strategy,
     permission::{AuditEvent, Capability, Level, Scope, policy::SETTING},
     store::{Effect, Place, StoreError},
@@ -37,8 +39,10 @@ pub const STORED: &str = "config:";
 const RESET: &str = "reset";
 /// The mark of a person's own keys.
 const MY: &str = "my.";
-/// Keys of a person, and of a conversation.
+/// Keys of a person, which a conversation has as well.
 const KEYS: [&str; 2] = ["language", "output"];
+/// Keys of a conversation alone.
+const HERE: [&str; 2] = addressing::KEYS;
 /// Lines that are shown at once.
 const MOST: usize = 30;
 
@@ -75,7 +79,7 @@ enum Whose {
 fn whose(key: &str) -> (Whose, &str) {
     match key.strip_prefix(MY) {
         Some(own) => (Whose::Person, own),
-        None if KEYS.contains(&key) => (Whose::Conversation, key),
+        None if KEYS.contains(&key) || HERE.contains(&key) => (Whose::Conversation, key),
         None => (Whose::Gateway, key),
     }
 }
@@ -121,7 +125,7 @@ async fn overview(call: &Call<'_>, desk: &Desk) -> Result<Done, StoreError> {
     for key in KEYS {
         lines.push(line(&format!("{MY}{key}"), own(call, desk, key).await?));
     }
-    for key in KEYS {
+    for key in KEYS.into_iter().chain(HERE) {
         lines.push(line(key, here(call, desk, key).await?));
     }
     let text = Settings::Overview {
@@ -190,15 +194,21 @@ async fn here(call: &Call<'_>, desk: &Desk, key: &str) -> Result<Option<String>,
 
 /// Sets a key of a person or a conversation.
 fn set(call: Call<'_>, whose: Whose, key: &str, value: Option<&str>) -> Done {
+    let known = KEYS.contains(&key) || whose == Whose::Conversation && HERE.contains(&key);
+    if !known {
+        return refuse(&call, &Settings::NoKey { given: short(key) });
+    }
     let valid = match (key, value) {
         (_, None) => Some(None),
         ("language", Some(tag)) => Language::from_tag(tag).map(|it| Some(it.tag().to_owned())),
         ("output", Some(name)) => Strategy::from_name(name).map(|it| Some(it.name().to_owned())),
-        _ => return refuse(&call, &Settings::NoKey { given: short(key) }),
+        (key, Some(value)) => addressing::valid(key, value).map(Some),
     };
     let Some(value) = valid else {
         let possible = match key {
             "language" => "zh-CN, en, reset",
+            "addressing" => "mention, all, reset",
+            "wake_words" => "WORD, WORD…; none, reset",
             _ => "streaming, segmented, full, reset",
         };
         let given = short(value.unwrap_or_default());
@@ -229,6 +239,7 @@ async fn set_gateway(
         return Ok(refuse(&call, &Settings::NoKey { given: short(key) }));
     };
     if let Err(refused) = configure.set(&[(key, value)]).await {
+        let forbidden = matches!(refused, Refused::Key(_, NotSet::Secret));
         let text = match refused {
             Refused::Key(key, why) => Settings::NotSet {
                 key: short(&key),
@@ -239,6 +250,10 @@ async fn set_gateway(
             },
             Refused::Busy => Settings::Busy,
         };
+        if forbidden {
+            let text = text.render(call.language);
+            return Ok(Done::forbidden(call, short(key), text));
+        }
         return Ok(refuse(&call, &text));
     }
     let stored = format!("{STORED}{key}");

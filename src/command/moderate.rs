@@ -51,7 +51,7 @@ const fn spec(name: &'static str, about: About) -> Spec {
         aliases: &[],
         about,
         level: Level::Admin,
-        when: When::InOrder,
+        when: When::Now,
     }
 }
 
@@ -94,7 +94,7 @@ impl Command for Moderate {
             return Ok(refuse(&call, &Moderation::NotHere));
         };
         if let Err(text) = may(&call, &target) {
-            return Ok(refuse(&call, &text));
+            return Ok(forbidden(call, &target, &text));
         }
         let order = Order {
             deed: self.0,
@@ -381,6 +381,12 @@ fn record(
         Ok(()) => record.into(),
         Err(_) => record.failed().into(),
     }
+}
+
+/// He stands too high for the caller.
+pub(super) fn forbidden(call: Call<'_>, target: &Target, text: &Moderation) -> Done {
+    let text = text.render(call.language);
+    Done::forbidden(call, target.person.id.as_str().to_owned(), text)
 }
 
 fn refuse(call: &Call<'_>, text: &Moderation) -> Done {

@@ -26,6 +26,13 @@ static SPEC: Spec = Spec {
     when: When::InOrder,
 };
 
+/// What is about media and limits and not about permissions: whoever moderates sets it.
+const OF_ADMINS: [&str; 4] = [
+    "allow_media",
+    "max_message_length",
+    "max_messages_per_minute",
+    "max_commands_per_minute",
+];
 /// A word that takes a key back to its default.
 const RESET: &str = "reset";
 
@@ -38,7 +45,9 @@ impl Command for PolicyCommand {
     fn needs(&self, arguments: &str, site: Site) -> (Capability, Scope) {
         let here = Scope::Conversation(site.conversation);
         // Whoever moderates may read what he has to enforce.
-        let capability = if arguments.split_whitespace().nth(1).is_none() {
+        let mut words = arguments.split_whitespace();
+        let key = words.next().unwrap_or_default().to_ascii_lowercase();
+        let capability = if words.next().is_none() || OF_ADMINS.contains(&key.as_str()) {
             Level::Admin.capability()
         } else {
             Capability::SEND_COMMAND | Capability::MANAGE_CONFIG
@@ -86,7 +95,8 @@ impl Command for PolicyCommand {
             });
         }
         if shuts_out(&policy, &call) {
-            return Ok(refuse(&Rights::ShutsYouOut, &call));
+            let text = Rights::ShutsYouOut.render(call.language);
+            return Ok(Done::forbidden(call, known.to_owned(), text));
         }
         Ok(changed(call, known, &policy, reset))
     }

@@ -140,7 +140,8 @@ fn give(call: Call<'_>, desk: &Desk, change: Change<'_>) -> Done {
         last_owner: !change.rules.grants.iter().any(other_owner),
     };
     if let Err(refused) = may_assign(call.actor, &target, new) {
-        return refuse(&Rights::NotGiven(refused), &call);
+        let text = Rights::NotGiven(refused).render(call.language);
+        return Done::forbidden(call, user.to_owned(), text);
     }
     let known = change.rules.grants.contains_key(user);
     if !takes && !known && change.rules.grants.len() >= MOST_GRANTS {

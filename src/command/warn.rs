@@ -9,7 +9,7 @@ use weirgate_sdk::Timestamp;
 
 use super::{
     Call, Command, Desk, Done, Site, Spec, When,
-    moderate::{Order, carry_out, may, ordered},
+    moderate::{Order, carry_out, forbidden, may, ordered},
     target::{self, Target},
     words::Words,
 };
@@ -55,7 +55,7 @@ static WARN: Spec = Spec {
     aliases: &[],
     about: About::Warn,
     level: Level::Admin,
-    when: When::InOrder,
+    when: When::Now,
 };
 
 static WARNINGS: Spec = Spec {
@@ -63,7 +63,7 @@ static WARNINGS: Spec = Spec {
     aliases: &[],
     about: About::Warnings,
     level: Level::Admin,
-    when: When::InOrder,
+    when: When::Now,
 };
 
 fn needs(site: Site) -> (Capability, Scope) {
@@ -88,7 +88,7 @@ impl Command for Warn {
             Err(done) => return Ok(done),
         };
         if let Err(text) = may(&call, &target) {
-            return Ok(refuse(&call, &text));
+            return Ok(forbidden(call, &target, &text));
         }
         let mut warnings = read(&call, desk, &target).await?;
         warnings.push(Warning {

@@ -7,7 +7,7 @@ mod again;
 mod change;
 mod plan;
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{borrow::Cow, collections::HashMap, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use tokio::{
@@ -18,8 +18,8 @@ use tokio::{
     },
 };
 use weirgate_sdk::{
-    AccountName, Batch, Connection, Cursor, InboundMessage, Ingress, Keeper, Manage, NotAccepted,
-    Outcome, Platform, Receipt, ReceiptSlot, Stop, Transcript,
+    AccountName, Batch, ChatKind, Connection, Cursor, Event, InboundMessage, Ingress, Keeper,
+    Manage, NotAccepted, Outcome, Platform, Receipt, ReceiptSlot, Stop, Transcript,
 };
 
 use super::{
@@ -263,6 +263,25 @@ impl Ingress for Intake {
 }
 
 impl Shared {
+    /// When the bot feels addressed where something is said: what was set there, else what the account says.
+    async fn addressing<'a>(&self, event: &Event, rules: &'a AccountRules) -> Cow<'a, Addressing> {
+        let of_account = Cow::Borrowed(&rules.addressing);
+        let Event::Message(message) = event else {
+            return of_account;
+        };
+        if message.chat != ChatKind::Group {
+            return of_account;
+        }
+        match self.parts.directory.rules_at(&message.conversation).await {
+            Ok(Some(here)) => rules.addressing.within(&here.settings),
+            Ok(None) => of_account,
+            Err(error) => {
+                tracing::warn!(%error, "what addresses the bot in a group cannot be read");
+                of_account
+            }
+        }
+    }
+
     async fn accept(
         self: &Arc<Self>,
         batch: Batch,
@@ -288,7 +307,8 @@ impl Shared {
         let mut ambient = Vec::new();
         for event in events {
             let keep = all.ambient.then_some(&mut ambient);
-            let step = self.plan(event, rules, &mut messages, keep);
+            let addressing = self.addressing(&event, rules).await;
+            let step = self.plan(event, (rules, &addressing), &mut messages, keep);
             metrics::event(&platform, plan::outcome_name(&step));
             steps.push(step);
         }

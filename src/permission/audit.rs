@@ -160,6 +160,12 @@ impl AuditRecord {
         self
     }
 
+    /// The record of something that a rule beside the needed right forbids.
+    pub fn denied(mut self) -> Self {
+        self.0.result = AuditResult::Denied;
+        self
+    }
+
     /// The record with the conversation in which it happened, where the scope does not say that.
     pub fn within(mut self, conversation: i64) -> Self {
         self.0.conversation = conversation;

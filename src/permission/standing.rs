@@ -55,14 +55,8 @@ pub fn standing(known: &Known<'_>, rules: &Permissions) -> Standing {
     };
     let built_in = |which| role(rules.roles.built_in(which));
     let policy = known.policy;
-    if known.kind != SenderKind::Person {
-        let vouched = policy.anonymous_admins && known.kind == SenderKind::Anonymous;
-        let from_platform = vouched
-            .then(|| of_platform(known.platform_role, rules))
-            .flatten();
-        return built_in(from_platform.unwrap_or(BuiltIn::Guest));
-    }
-    if known.claimed || is_owner(known.user, &rules.owners) {
+    let is_person = known.kind == SenderKind::Person;
+    if is_person && (known.claimed || is_owner(known.user, &rules.owners)) {
         return Standing {
             role: rules.roles.built_in(BuiltIn::Owner),
             global_owner: true,
@@ -72,7 +66,19 @@ pub fn standing(known: &Known<'_>, rules: &Permissions) -> Standing {
     if listed(&policy.blacklist) || !policy.whitelist.is_empty() && !listed(&policy.whitelist) {
         return built_in(BuiltIn::Blocked);
     }
-    if let Some(grant) = known.grant.filter(|grant| grant.holds(known.now)) {
+    let grant = known.grant.filter(|grant| grant.holds(known.now));
+    if !is_person {
+        // Nobody in particular is given rights, but whoever it is can be shut out.
+        if grant.is_some_and(|grant| grant.role == BuiltIn::Blocked.name()) {
+            return built_in(BuiltIn::Blocked);
+        }
+        let vouched = policy.anonymous_admins && known.kind == SenderKind::Anonymous;
+        let from_platform = vouched
+            .then(|| of_platform(known.platform_role, rules))
+            .flatten();
+        return built_in(from_platform.unwrap_or(BuiltIn::Guest));
+    }
+    if let Some(grant) = grant {
         // A role that agent.yaml no longer has gives nothing.
         return named(rules, &grant.role).map_or_else(|| built_in(BuiltIn::Guest), role);
     }

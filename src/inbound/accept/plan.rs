@@ -10,7 +10,7 @@ use crate::{
     agent::history::Content,
     clock::millis,
     command::{Parsed, When, parse},
-    inbound::{body, queue::Kind, route::Route},
+    inbound::{addressing::Addressing, body, queue::Kind, route::Route},
     reason::Reason,
     schedule::lane::Lane,
     store::{Accept, Ambient, History, Role},
@@ -23,7 +23,7 @@ impl Shared {
     pub(super) fn plan(
         &self,
         event: Event,
-        rules: &AccountRules,
+        (rules, addressing): (&AccountRules, &Addressing),
         messages: &mut Vec<Accept>,
         ambient: Option<&mut Vec<Ambient>>,
     ) -> Step {
@@ -32,7 +32,9 @@ impl Shared {
             return Step::Ended(Outcome::Ignored);
         }
         match event {
-            Event::Message(message) => self.plan_message(*message, rules, messages, ambient),
+            Event::Message(message) => {
+                self.plan_message(*message, (rules, addressing), messages, ambient)
+            }
             Event::Edited(message) => Step::Edit(message),
             Event::Deleted {
                 conversation,
@@ -70,7 +72,7 @@ impl Shared {
     fn plan_message(
         &self,
         mut message: InboundMessage,
-        rules: &AccountRules,
+        (rules, addressing): (&AccountRules, &Addressing),
         messages: &mut Vec<Accept>,
         ambient: Option<&mut Vec<Ambient>>,
     ) -> Step {
@@ -96,7 +98,7 @@ impl Shared {
         let text = message.own_text();
         let parsed = parse(&text);
         let known = matches!(parsed, Parsed::Command(..)) || message.via != Via::Text;
-        if !rules.addressing.is_addressed(&message, &text, known) {
+        if !addressing.is_addressed(&message, &text, known) {
             if let Some(ambient) = ambient {
                 ambient.push(ambient_row(&message));
             }

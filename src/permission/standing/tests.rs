@@ -126,6 +126,36 @@ fn nobody_in_person_is_a_guest_unless_the_conversation_trusts_the_platform() {
 }
 
 #[test]
+fn whoever_is_shut_out_is_so_also_without_a_person_behind() {
+    for kind in [
+        SenderKind::Anonymous,
+        SenderKind::Channel,
+        SenderKind::Service,
+    ] {
+        let mut nobody = case("2");
+        nobody.kind = kind;
+        nobody.platform_role = PlatformRole::Admin;
+        nobody.policy.anonymous_admins = true;
+        nobody.policy.blacklist = vec!["2".into()];
+        nobody.is("blocked");
+        nobody.policy.blacklist.clear();
+        nobody.policy.whitelist = vec!["3".into()];
+        nobody.is("blocked");
+        nobody.policy.whitelist.push("2".into());
+        nobody.policy.anonymous_admins = false;
+        nobody.is("guest");
+        nobody.grant = Some(Grant::new("admin", None, 0));
+        nobody.is("guest");
+        nobody.grant = Some(Grant::new("blocked", None, 0));
+        nobody.is("blocked");
+        // Not even an owner's id makes an owner of what is no person.
+        nobody.grant = None;
+        nobody.rules.owners = vec![(nobody.user.platform.to_string(), "2".into())];
+        nobody.is("guest");
+    }
+}
+
+#[test]
 fn a_policy_takes_from_guests_alone() {
     let mut guest = case("2");
     guest.rules.default_role = "guest".into();

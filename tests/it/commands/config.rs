@@ -159,3 +159,59 @@ async fn a_conversation_and_a_person_have_settings_of_their_own() {
     assert!(told.contains("language"), "{told}");
     assert!(until(|| model.count() == 0).await);
 }
+
+#[tokio::test]
+async fn what_addresses_the_bot_is_for_the_admins_of_a_group() {
+    let model = FakeModel::start().await;
+    let words = json!({ "addressing": { "wake_words": ["weir"] } });
+    let changes = json!({ "platforms": { "qq": { "accounts": { "main": words } } } });
+    let mut gateway = Gateway::start(&model, changes).await;
+    let fake = gateway.onebot().await;
+    let config = async |role: &str, user: u64, text: &str| {
+        fake.group_as(role, GROUP, user, &format!("/config {text}"))
+            .await;
+        fake.answer().await.text()
+    };
+    // Chatter before anything is known of the group.
+    fake.send_group(GROUP, 7, "nobody is meant", false).await;
+    let told = config("member", 100_003, "addressing all").await;
+    assert_eq!(told, "Only an admin may do that here.");
+    let told = config("admin", 100_002, "addressing always").await;
+    assert!(told.contains("Possible: mention, all, reset"), "{told}");
+    let told = config("admin", 100_002, "my.addressing reset").await;
+    assert!(told.contains("There is no key"), "{told}");
+    let told = config("admin", 100_002, "addressing all").await;
+    assert_eq!(told, "addressing is now: all");
+    fake.send_group(GROUP, 7, "everybody is heard", false).await;
+    assert!(fake.answer().await.text().contains("everybody is heard"));
+    gateway.term().await;
+    gateway.up().await;
+    assert!(fake.connection_is(true, LIMIT).await, "it comes again");
+    fake.send_group(GROUP, 7, "after a restart too", false)
+        .await;
+    assert!(fake.answer().await.text().contains("after a restart too"));
+    // Another group has what the account says.
+    fake.send_group(51, 7, "elsewhere nobody is meant", false)
+        .await;
+    fake.send_group(51, 7, "weir, are you there", false).await;
+    assert!(fake.answer().await.text().contains("weir, are you there"));
+    let told = config("admin", 100_002, "reset addressing").await;
+    assert!(told.starts_with("addressing"), "{told}");
+    let told = config("admin", 100_002, "wake_words Gate, 小门").await;
+    assert_eq!(told, "wake_words is now: gate, 小门");
+    for text in ["weir, not any more", "nobody again"] {
+        fake.send_group(GROUP, 7, text, false).await;
+    }
+    for text in ["GATE are you there", "小门你好"] {
+        fake.send_group(GROUP, 7, text, false).await;
+        assert!(fake.answer().await.text().contains(text));
+    }
+    let told = config("admin", 100_002, "wake_words none").await;
+    assert!(told.starts_with("wake_words is now"), "{told}");
+    fake.send_group(GROUP, 7, "gate, weir, nobody", false).await;
+    let shown = config("admin", 100_002, "").await;
+    assert!(
+        shown.contains("addressing: -") && shown.contains("wake_words: "),
+        "{shown}"
+    );
+}

@@ -52,11 +52,8 @@ async fn what_an_admin_asked_while_he_was_one_is_refused_once_he_is_not() {
     fake.group_as("admin", GROUP, ADMIN, "a question").await;
     model.wait_for(1).await;
     // It waits behind the turn.
-    let warn = [
-        weirgate_testkit::onebot::text(" /warn "),
-        weirgate_testkit::onebot::at(BOB),
-    ];
-    fake.group_segments("admin", GROUP, ADMIN, &warn).await;
+    let forbid = "/policy allow_media off";
+    fake.group_as("admin", GROUP, ADMIN, forbid).await;
     demote(&fake).await;
     let told = fake.answers(2).await;
     assert!(told[0].contains("done") && told[1].contains(NO), "{told:?}");
@@ -68,14 +65,15 @@ async fn what_an_admin_asked_while_he_was_one_is_refused_once_he_is_not() {
     model.push(Script::answer("done").first(Duration::from_secs(2)));
     fake.group_as("member", GROUP, BOB, "a question").await;
     model.wait_for(2).await;
-    fake.group_as("member", GROUP, BOB, "/warnings").await;
+    fake.group_as("member", GROUP, BOB, "/policy allow_media")
+        .await;
     fake.member(GROUP, BOB, Some("admin"));
     fake.raw(set).await;
     let told = fake.answers(2).await;
     assert!(!told[1].contains(NO), "{told:?}");
     gateway.term().await;
     let audit = rows(&gateway.database(), "SELECT event FROM audit");
-    assert!(!audit.contains(&"user_warned".to_owned()), "{audit:?}");
+    assert!(!audit.contains(&"policy_changed".to_owned()), "{audit:?}");
 }
 
 #[tokio::test]
@@ -107,7 +105,7 @@ async fn the_platform_is_asked_about_what_an_admin_said_before_a_restart() {
     model.push(Script::hang());
     fake.group_as("admin", GROUP, ADMIN, "a question").await;
     model.wait_for(1).await;
-    fake.group_as("admin", GROUP, ADMIN, "/warnings @100003")
+    fake.group_as("admin", GROUP, ADMIN, "/policy allow_media")
         .await;
     assert_eq!(fake.ask_as("member", GROUP, BOB, "/ping x").await, "x");
     gateway.kill().await;

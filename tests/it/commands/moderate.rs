@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use weirgate_testkit::{
-    model::FakeModel,
+    model::{FakeModel, Script},
     onebot::{self, FakeOneBot, Kicks},
 };
 
@@ -186,4 +186,35 @@ async fn warnings_count_and_the_third_mutes() {
     assert_eq!(told, "100004 has no warnings any more.");
     let told = said(&fake, "admin", ADMIN, "/warn @100001").await;
     assert!(told.contains("does not stand below you"), "{told}");
+}
+
+#[tokio::test]
+async fn who_waits_for_an_answer_moderates_meanwhile() {
+    let model = FakeModel::start().await;
+    let gateway = Gateway::start(&model, json!({})).await;
+    let fake = group(&gateway, "admin").await;
+    model.push(Script::hang());
+    fake.group_as("admin", GROUP, ADMIN, "a long story").await;
+    model.wait_for(1).await;
+    let told = said(&fake, "admin", ADMIN, "/mute @100003 10m").await;
+    assert_eq!(told, "100003 is muted for 10m.");
+    let told = said(&fake, "admin", ADMIN, "/warn @100004 too").await;
+    assert!(told.contains("100004"), "{told}");
+    assert_eq!(model.running(), 1, "the story is still told");
+}
+
+#[tokio::test]
+async fn what_a_rule_forbids_is_recorded() {
+    let model = FakeModel::start().await;
+    let mut gateway = Gateway::start(&model, json!({})).await;
+    let fake = group(&gateway, "admin").await;
+    let too_high = said(&fake, "admin", ADMIN, "/kick @100001").await;
+    assert!(too_high.contains("does not stand below you"), "{too_high}");
+    let raised = said(&fake, "owner", OWNER, "/role @100001 admin").await;
+    assert!(raised.starts_with("Not done"), "{raised}");
+    gateway.term().await;
+    let sql = "SELECT event, result FROM audit ORDER BY id";
+    let audit = rows(&gateway.database(), sql);
+    let denied = audit.iter().filter(|row| row.contains("permission_denied"));
+    assert_eq!(denied.count(), 2, "{audit:?}");
 }

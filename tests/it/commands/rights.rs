@@ -141,10 +141,18 @@ async fn a_policy_holds_and_survives_a_restart() {
         "{told}"
     );
     let told = fake
-        .ask_as("admin", GROUP, 100_002, "/policy allow_media off")
+        .ask_as("admin", GROUP, 100_002, "/policy allow_ai_responses off")
         .await;
     assert!(told.contains("Only an owner may change that"), "{told}");
-    set(&fake, "allow_media off").await;
+    // Media and limits are for whoever moderates.
+    let told = fake
+        .ask_as("member", GROUP, 100_003, "/policy allow_media off")
+        .await;
+    assert!(told.contains("Only an admin"), "{told}");
+    let told = fake
+        .ask_as("admin", GROUP, 100_002, "/policy allow_media off")
+        .await;
+    assert!(told.contains("is now: off"), "{told}");
     let picture = json!({ "type": "image", "data": { "file": "a.jpg" } });
     fake.group_segments("member", GROUP, 100_003, &[picture])
         .await;

@@ -358,3 +358,32 @@ async fn an_admin_moderates_by_answering_a_message_and_others_may_not() {
     );
     assert_eq!(fake.violations(), Vec::<String>::new());
 }
+
+#[tokio::test]
+async fn a_hidden_admin_is_one_where_the_group_takes_the_platforms_word() {
+    let fake = FakeTelegram::start(TOKEN).await;
+    let (_model, _gateway) = gateway(&fake, json!({})).await;
+    fake.member(GROUP, 9, Standing::Creator);
+    fake.member(GROUP, 8, Standing::Member);
+    let hidden = json!({
+        "from": { "id": 1_087_968_824, "is_bot": true, "first_name": "Group" },
+        "sender_chat": { "id": GROUP, "type": "supergroup", "title": "G" },
+    });
+    let command = async |user: i64, text: &str, changes: &Value| {
+        fake.say(GROUP, user, text, changes);
+        answer(&fake).await.text
+    };
+    let told = command(1_087_968_824, "/warnings 8", &hidden).await;
+    assert_eq!(told, "Only an admin may do that here.");
+    let told = command(9, "/policy anonymous_admins on", &Value::Null).await;
+    assert!(told.contains("is now: on"), "{told}");
+    let told = command(1_087_968_824, "/warnings 8", &hidden).await;
+    assert!(!told.contains("Only an admin"), "{told}");
+    // A channel is nobody's, whatever it says.
+    let channel = json!({
+        "from": { "id": 136_817_688, "is_bot": true, "first_name": "Channel" },
+        "sender_chat": { "id": -1_007, "type": "channel", "title": "News" },
+    });
+    let told = command(136_817_688, "/warnings 8", &channel).await;
+    assert_eq!(told, "Only an admin may do that here.");
+}

@@ -1,7 +1,7 @@
 //! Who said something.
 //!
-//! Owns how people, hidden admins, channels and the platform itself are told apart. A hidden admin is whoever may be:
-//! he has no rights of his own here.
+//! Owns how people, hidden admins, channels and the platform itself are told apart. A hidden admin is whoever may be: that
+//! he is an admin is the platform's word, and whether it counts the conversation's policy.
 
 use serde_json::Value;
 use weirgate_sdk::{PlatformRole, Sender, SenderKind, text::line};
@@ -26,7 +26,12 @@ impl Receiver<'_> {
                 SenderKind::Channel
             };
             // The accounts that stand in for them are the same everywhere; the chat keeps them apart.
-            return Some(self.sender_of(id, &title(behind), false, kind));
+            let mut sender = self.sender_of(id, &title(behind), false, kind);
+            if kind == SenderKind::Anonymous {
+                // Only admins can speak as the group itself.
+                sender.role = PlatformRole::Admin;
+            }
+            return Some(sender);
         }
         if message["from"]["id"] == PLATFORM_ITSELF {
             let name = name(&message["from"]);
