@@ -7,6 +7,7 @@ mod admit;
 pub mod answer;
 mod charge;
 pub mod choice;
+mod collect;
 pub mod command;
 pub mod compact;
 mod conclude;
@@ -15,6 +16,7 @@ pub mod context;
 mod enclosed;
 pub mod ending;
 pub mod finish;
+mod front;
 mod heard;
 pub mod history;
 mod inquiry;
@@ -32,13 +34,17 @@ mod request;
 mod resumed;
 pub mod rules;
 pub mod running;
+pub mod shelf;
 pub mod skill;
+mod steps;
+pub mod subagent;
 pub mod suspects;
 pub mod terms;
 pub mod tool;
 pub mod turn;
 pub mod watched;
 mod window;
+mod work;
 
 use std::{
     num::NonZeroUsize,
@@ -138,6 +144,8 @@ pub struct Settings {
     pub overflow_hint: String,
     /// How turns use tools.
     pub tool_calling: ToolCalling,
+    /// How errands are given away.
+    pub subagents: subagent::config::Subagents,
     /// Most calls that are made again in a turn.
     pub tool_retries: u32,
     /// The zone in which people speak of time.

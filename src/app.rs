@@ -28,7 +28,7 @@ pub use build::{
     store_on_server,
 };
 pub use error::StartError;
-pub use translate::ground;
+pub use translate::{agents, ground};
 
 use self::{
     core::{Live, ended},

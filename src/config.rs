@@ -70,7 +70,7 @@ pub struct Config {
     pub tools: Tools,
     /// How turns use them.
     pub tool_calling: ToolCalling,
-    /// Agents by others.
+    /// Agents beside the one that answers: its sub-agents, and those of others.
     pub agent_collaboration: Collaboration,
     /// How answers are shown, split and paced.
     pub output: Output,

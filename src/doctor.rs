@@ -77,7 +77,7 @@ impl Doctor<'_> {
         for line in self.peers().await {
             tell(line);
         }
-        for line in skills::skills(self.config) {
+        for line in [skills::skills(self.config), skills::agents(self.config)].concat() {
             tell(line);
         }
         if let Some(found) = self.shell() {

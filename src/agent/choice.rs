@@ -103,6 +103,16 @@ pub(in crate::agent) fn of_turn(input: &Input, turn: &Turn) -> Chain {
     input.rules.choices.chain(&input.rules.chain, role, chosen)
 }
 
+/// The models of a turn with this one before them, as far as the role of who asks may use it.
+pub(in crate::agent) fn with_first(input: &Input, turn: &Turn, first: Option<&str>) -> Chain {
+    let chain = of_turn(input, turn);
+    let role = turn.actor.role_for_models();
+    match first {
+        Some(first) => input.rules.choices.chain(&chain, role, Some(first)),
+        None => chain,
+    }
+}
+
 /// Millionths of a currency as people read them: four digits, more while it is next to nothing.
 #[must_use]
 pub fn amount(micros: u64, currency: &str) -> String {

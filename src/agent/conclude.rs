@@ -5,14 +5,15 @@
 
 use super::{
     Agent,
-    answer::{Asked, Work},
     context::TooLarge,
     ending::{Ending, marked},
     heard::Heard,
     history::{Content, Part},
     model::{ChainError, Completion, ErrorClass, FinishReason, Outcome},
+    steps::Asked,
     tool::park::question,
     turn::Input,
+    work::Work,
 };
 use crate::{
     i18n::{Language, Text, mind::Mind},
@@ -176,9 +177,9 @@ impl Agent {
             rows.push(row(Role::Assistant, Content::step(step)));
         }
         let mut answer = Content::model(text.to_owned(), reasoning);
-        if work.cost.requests > 0 {
+        let mut cost = std::mem::take(&mut *work.cost.lock());
+        if cost.requests > 0 {
             let micros = self.clock.tick().saturating_sub(input.since);
-            let mut cost = std::mem::take(&mut work.cost);
             cost.millis = micros / 1_000;
             answer.parts.push(Part::Cost(cost));
         }

@@ -6,7 +6,7 @@
 
 mod files;
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+use std::{borrow::Cow, collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
 use super::watched::Watched;
 
@@ -22,6 +22,8 @@ pub enum Layer {
     Identity,
     /// How it works.
     Agent,
+    /// How it does an errand.
+    SubAgent,
     /// How it deals with what is remembered.
     Memory,
     /// How it deals with skills, and which there are.
@@ -32,10 +34,11 @@ pub enum Layer {
 
 impl Layer {
     /// All layers in order.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Soul,
         Self::Identity,
         Self::Agent,
+        Self::SubAgent,
         Self::Memory,
         Self::Skills,
         Self::Tools,
@@ -48,6 +51,7 @@ impl Layer {
             Self::Soul => "SOUL.md",
             Self::Identity => "IDENTITY.md",
             Self::Agent => "AGENT.md",
+            Self::SubAgent => "SUB_AGENT.md",
             Self::Memory => "MEMORY.md",
             Self::Skills => "SKILLS.md",
             Self::Tools => "TOOLS.md",
@@ -59,6 +63,7 @@ impl Layer {
             Self::Soul => include_str!("prompt/SOUL.md"),
             Self::Identity => include_str!("prompt/IDENTITY.md"),
             Self::Agent => include_str!("prompt/AGENT.md"),
+            Self::SubAgent => include_str!("prompt/SUB_AGENT.md"),
             Self::Memory => include_str!("prompt/MEMORY.md"),
             Self::Skills => include_str!("prompt/SKILLS.md"),
             Self::Tools => include_str!("prompt/TOOLS.md"),
@@ -106,6 +111,31 @@ pub struct Wanted<'a> {
     pub memory: bool,
     /// There are tools on offer.
     pub tools: bool,
+    /// It is an errand: its limits, and what whoever does it is told; may be empty.
+    pub errand: Option<(&'a Limits, &'a str)>,
+}
+
+/// What an errand may, as its layer says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Most requests to the model.
+    pub steps: usize,
+    /// Most tokens of a request.
+    pub tokens: usize,
+    /// Most tokens of its answer.
+    pub output: usize,
+    /// Longest time.
+    pub time: Duration,
+}
+
+impl Limits {
+    /// A text with the limits in the place of their names in braces. Other braces stay.
+    fn fill(&self, text: &str) -> String {
+        text.replace("{max_steps}", &self.steps.to_string())
+            .replace("{max_output}", &self.output.to_string())
+            .replace("{budget}", &self.tokens.to_string())
+            .replace("{timeout}", &self.time.as_secs().to_string())
+    }
 }
 
 /// The layers of a configuration.
@@ -140,30 +170,38 @@ impl Prompts {
 /// Puts the layers together: those of the persona, else the operator's, else the built-in ones.
 fn assemble(found: &Arc<Found>, wanted: Wanted<'_>) -> String {
     let persona = wanted.persona.and_then(|name| found.personas.get(name));
-    let mut parts: Vec<&str> = match (wanted.instead, persona) {
-        (Some(text), None) => vec![text],
-        (_, persona) => Layer::ALL
-            .into_iter()
-            .filter(|layer| match layer {
+    let text = |layer: Layer| {
+        let own = persona.and_then(|persona| persona.get(layer));
+        let own = own.or_else(|| found.own.get(layer));
+        own.unwrap_or_else(|| layer.built_in())
+    };
+    let filled = |(limits, _): (&Limits, _)| Cow::Owned(limits.fill(text(Layer::SubAgent)));
+    let errand = wanted.errand.map(filled).unwrap_or_default();
+    let mut parts: Vec<Cow<'_, str>> = match (wanted.instead, persona) {
+        (Some(text), None) => vec![text.into(), errand],
+        _ => {
+            let layers = Layer::ALL.into_iter().filter(|layer| match layer {
                 Layer::Memory => wanted.memory,
                 Layer::Skills => !wanted.skills.is_empty(),
                 Layer::Tools => wanted.tools,
-                Layer::Soul | Layer::Identity | Layer::Agent => true,
-            })
-            .flat_map(|layer| {
-                let own = persona.and_then(|persona| persona.get(layer));
-                let own = own.or_else(|| found.own.get(layer));
-                let text = own.unwrap_or_else(|| layer.built_in());
+                Layer::Soul | Layer::Identity | Layer::Agent | Layer::SubAgent => true,
+            });
+            let texts = layers.flat_map(|layer| match layer {
+                Layer::SubAgent => [errand.clone(), "".into()],
                 // Who leaves the layer out leaves out what it lists.
-                let list = layer == Layer::Skills && !text.trim().is_empty();
-                [text, if list { wanted.skills } else { "" }]
-            })
-            .collect(),
+                Layer::Skills if !text(layer).trim().is_empty() => {
+                    [text(layer).into(), wanted.skills.into()]
+                }
+                layer => [text(layer).into(), "".into()],
+            });
+            texts.collect()
+        }
     };
-    parts.extend([wanted.site, wanted.rules]);
+    let own = wanted.errand.map_or("", |(_, own)| own);
+    parts.extend([wanted.site, wanted.rules, own].map(Cow::from));
     let parts = parts
-        .into_iter()
-        .map(str::trim)
+        .iter()
+        .map(|part| part.trim())
         .filter(|part| !part.is_empty());
     parts.collect::<Vec<_>>().join("\n\n")
 }

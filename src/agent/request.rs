@@ -11,17 +11,19 @@ use super::{
     context::{self, Budget, Material, TooLarge, estimate_tokens, named, row_cost},
     enclosed::Known,
     heard::Heard,
-    history::{Part, Step},
+    history::Part,
     memory::recall::Recalled,
     model::{ChatRequest, Enclosed, Message, Offered, Role},
     prompt,
     skill::{self, listing},
+    subagent,
     tool::{
-        Spec,
+        Spec, memory,
         registry::{Offers, Wanted},
         usage::Usage,
     },
     turn::{Input, Turn},
+    work::{Errand, Work},
 };
 use crate::{
     command::persona,
@@ -45,9 +47,14 @@ const TOOLS_SHARE: usize = 3;
 const SKILLS_SHARE: usize = 16;
 const SKILLS_WORDS: usize = 60;
 
-/// What stays the same in all requests of a turn.
+/// The part of the context that the list of agents may take: one in so many.
+const AGENTS_SHARE: usize = 16;
+
+/// What stays the same in all requests of a turn, or of an errand.
 #[derive(Default)]
 pub(super) struct Question {
+    /// Most tokens of a request.
+    tokens: usize,
     system: String,
     history: Arc<Vec<History>>,
     newest: String,
@@ -83,14 +90,9 @@ impl Agent {
         };
         let newest = newest(input, turn, heard, &recalled.notes);
         let budget = input.rules.settings.context.budget();
-        let offers = (&Usage::default(), budget / TOOLS_SHARE);
-        let offers = self.offers(input, turn, &heard.words, offers);
-        let skills = self.skills(
-            input,
-            turn,
-            &offers,
-            (budget / SKILLS_SHARE).saturating_sub(SKILLS_WORDS),
-        );
+        let offers = (&Usage::default(), budget);
+        let offers = self.offers(input, turn, &heard.words, None, offers);
+        let skills = self.skills(input, turn, &offers, budget);
         let system = self.system(input, turn, (&recalled.rules, &skills), &offers);
         let fixed = estimate_tokens(&newest) + estimate_tokens(&system) + offers.tokens;
         let room = budget.saturating_sub(fixed);
@@ -109,6 +111,7 @@ impl Agent {
             _ => None,
         });
         Ok(Question {
+            tokens: budget,
             enclosed: enclosed.collect(),
             known,
             system,
@@ -137,21 +140,52 @@ impl Agent {
             skills,
             memory: self.desk.memories.is_some(),
             tools: !offers.tools.is_empty(),
+            errand: None,
         })
+    }
+
+    /// What the requests of an errand are made of: the layers, and the task. Of the conversation it knows nothing.
+    pub(super) fn errand_question(
+        &self,
+        input: &Input,
+        turn: &Turn,
+        task: &str,
+        (errand, limits, own): (&Errand, &prompt::Limits, &str),
+    ) -> Question {
+        let tokens = limits.tokens;
+        let offers = (&Usage::default(), tokens);
+        let offers = self.offers(input, turn, task, Some(errand), offers);
+        let skills = self.skills(input, turn, &offers, tokens);
+        let system = input.rules.prompts.system(prompt::Wanted {
+            instead: input.rules.settings.context.system_prompt.as_deref(),
+            persona: turn.rules.settings.get(persona::KEY).map(String::as_str),
+            site: &input.rules.terms(&turn.conversation).persona,
+            rules: "",
+            skills: &skills,
+            memory: offers.has(memory::NAME),
+            tools: !offers.tools.is_empty(),
+            errand: Some((limits, own)),
+        });
+        Question {
+            tokens,
+            system,
+            newest: task.to_owned(),
+            said: task.to_owned(),
+            ..Question::default()
+        }
     }
 
     /// What the prompt says of the skills: of those that the one who asks may use, if the model can read them.
     fn skills(&self, input: &Input, turn: &Turn, offers: &Offers, tokens: usize) -> String {
-        if !offers
-            .tools
-            .iter()
-            .any(|tool| tool.name == skill::tool::NAME)
-        {
+        if !offers.has(skill::tool::NAME) {
             return String::new();
         }
         let here = Scope::Conversation(input.conversation);
         let sorted = input.rules.tools.skills();
-        listing(sorted.of(&turn.actor, here, self.clock.now()), tokens)
+        let mine = sorted.of(&turn.actor, here, self.clock.now());
+        let mine = mine.map(|skill| (skill.name.as_str(), skill.description.as_str()));
+        let room = (tokens / SKILLS_SHARE).saturating_sub(SKILLS_WORDS);
+        listing(mine, skill::MORE, room)
     }
 
     /// What is remembered of use for a turn. Without it the turn goes on.
@@ -175,15 +209,16 @@ impl Agent {
         input: &Input,
         turn: &Turn,
         question: &Question,
-        steps: &[Step],
-        (usage, callable, hint): (&Usage, bool, Option<&str>),
+        work: &Work,
+        (callable, hint): (bool, Option<&str>),
     ) -> Result<ChatRequest, TooLarge> {
         let settings = &input.rules.settings;
-        let tokens = settings.context.budget();
-        let offers = self.offers(input, turn, &question.said, (usage, tokens / TOOLS_SHARE));
+        let errand = work.errand.as_ref();
+        let used = (&work.usage, question.tokens);
+        let offers = self.offers(input, turn, &question.said, errand, used);
         let budget = Budget {
             // What is declared is part of the request, and counts.
-            tokens: tokens.saturating_sub(offers.tokens),
+            tokens: question.tokens.saturating_sub(offers.tokens),
             keep_recent: settings.keep_recent(),
         };
         let built = context::build(
@@ -193,7 +228,7 @@ impl Agent {
                 newest: question.newest.clone(),
                 enclosed: question.enclosed.clone(),
                 known: &question.known,
-                steps,
+                steps: &work.steps,
             },
             budget,
         )?;
@@ -219,12 +254,13 @@ impl Agent {
         })
     }
 
-    /// The tools on offer: what the one who asks may use, within a number of tokens.
+    /// The tools on offer: what the one who asks may use, and the errand if it is one, in a request of so many tokens.
     fn offers(
         &self,
         input: &Input,
         turn: &Turn,
         said: &str,
+        errand: Option<&Errand>,
         (usage, tokens): (&Usage, usize),
     ) -> Offers {
         let here = Scope::Conversation(input.conversation);
@@ -236,14 +272,23 @@ impl Agent {
         let may = |spec: &Spec| {
             let scope = if spec.global { Scope::Global } else { here };
             decide(&turn.actor, spec.needs(group), scope, now).is_ok()
+                && errand.is_none_or(|errand| errand.has(&spec.name))
                 && (spec.name != skill::tool::NAME || has_skills())
         };
         let wanted = Wanted {
             said,
             used: usage.names(),
-            tokens,
+            tokens: tokens / TOOLS_SHARE,
         };
-        input.rules.tools.offers(may, wanted)
+        let offers = input.rules.tools.offers(may, wanted);
+        if !offers.has(subagent::tool::NAME) {
+            return offers;
+        }
+        let agents = input.rules.tools.agents();
+        let mine = agents.of(&turn.actor, here, now);
+        let mine = mine.map(|agent| (agent.name.as_str(), agent.description.as_str()));
+        let listed = listing(mine, subagent::MORE, tokens / AGENTS_SHARE);
+        offers.about(subagent::tool::NAME, &listed)
     }
 
     /// The newest rows of the turn's history: at hand, or read.

@@ -5,7 +5,6 @@
 
 use super::{
     Agent,
-    answer::Work,
     ending::Ending,
     heard::Heard,
     history::{Content, Step},
@@ -13,6 +12,7 @@ use super::{
     running::RunningTurn,
     tool::execute::FAILED,
     turn::{Input, Turn},
+    work::Work,
 };
 use crate::{
     hex::hex,

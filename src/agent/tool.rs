@@ -12,6 +12,7 @@ pub(in crate::agent) mod family;
 pub mod fetch;
 pub mod files;
 pub mod in_use;
+pub(in crate::agent) mod journal;
 pub mod memory;
 pub mod office;
 pub mod order;
@@ -38,7 +39,7 @@ use serde_json::{Map, Value};
 use weirgate_sdk::{ConversationKey, Timestamp, UserKey};
 
 use crate::{
-    agent::{memory::Site, rules::Rules, skill::Rights},
+    agent::{memory::Site, rules::Rules, skill::Rights, subagent::Errands},
     clock::Zone,
     command::Desk,
     i18n::Language,
@@ -162,6 +163,8 @@ pub struct Call<'a> {
     pub sending: Option<&'a sending::Sending<'a>>,
     /// What is to be done with the end of the turn, where there is one.
     pub effects: Option<&'a Mutex<Vec<Effect>>>,
+    /// How it has errands done.
+    pub errands: Option<&'a dyn Errands>,
 }
 
 impl Call<'_> {
@@ -253,6 +256,11 @@ pub trait Tool: Send + Sync {
 
     /// Whether this call needs somebody's yes, although the tool as such asks for none.
     fn asks(&self, _arguments: &Map<String, Value>) -> bool {
+        false
+    }
+
+    /// Whether it has errands done. An errand says by itself when it is about to do what is not safe to repeat.
+    fn gives_errands(&self) -> bool {
         false
     }
 

@@ -101,6 +101,20 @@ pub fn folders(folder: &Path, most: usize) -> Vec<String> {
     names
 }
 
+/// The files in a folder with this ending of their names, in order, at most so many; none if it is not there.
+#[must_use]
+pub fn files(folder: &Path, ending: &str, most: usize) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let files = entries.filter(|entry| !entry.path().is_dir());
+    let mut names: Vec<String> = files
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| !name.starts_with('.') && name.ends_with(ending))
+        .collect();
+    names.sort();
+    names.truncate(most);
+    names
+}
+
 /// What tells one state of these folders in a folder from another: each name, and the state of its file called `file`.
 #[must_use]
 pub fn stamps(folder: &Path, names: Vec<String>, file: &str) -> Vec<(String, Option<[i64; 4]>)> {

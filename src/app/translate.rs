@@ -13,6 +13,7 @@ use crate::{
             config::{ModelRef, Provider},
             recovery::Retries,
         },
+        subagent::Agents,
         tool::registry::Ground,
     },
     clock::Zone,
@@ -26,6 +27,7 @@ use crate::{
         fair::{Overflow, Policy},
         limiter::LimiterPolicy,
     },
+    security::paths::PathGuard,
 };
 
 pub(super) fn recovery(config: &Config) -> Recovery {
@@ -144,6 +146,7 @@ pub(super) fn settings(config: &Config) -> Settings {
         turn_timeout: config.flow_control.turn_timeout,
         overflow_hint: config.input_buffer.overflow_hint.clone(),
         tool_calling: config.tool_calling.clone(),
+        subagents: config.agent_collaboration.subagents.clone(),
         tool_retries: config.error_recovery.max_retries.tool,
         zone: config.timezone.clone().unwrap_or_else(Zone::of_process),
     }
@@ -199,9 +202,29 @@ pub fn ground(config: &Config) -> Ground {
         programs: folder(config, config.tools.folder.as_ref(), "tools"),
         servers: folder(config, None, "mcp"),
         skills: folder(config, config.tools.skills.registry_path.as_ref(), "skills"),
+        agents: folder(
+            config,
+            config.agent_collaboration.subagents.path.as_ref(),
+            "agents",
+        ),
         blocked: patterns.clone(),
         private: private(config),
     }
+}
+
+/// The agents that can be named for errands; `None` if none are found.
+#[must_use]
+pub fn agents(config: &Config) -> Option<Agents> {
+    let collaboration = &config.agent_collaboration;
+    if !(collaboration.subagents.enabled && collaboration.auto_discover_internal) {
+        return None;
+    }
+    let models = config.models.chat.iter().chain(&config.models.choices);
+    let models = models.map(|model| format!("{}/{}", model.provider, model.model));
+    let ground = ground(config);
+    // A configuration that was read has patterns that can be used.
+    let guard = PathGuard::new(&ground.blocked).ok()?;
+    Some(Agents::of(ground.agents, models.collect(), guard))
 }
 
 /// What of the gateway no program may see: its configuration, its data and its secrets.

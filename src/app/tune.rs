@@ -20,6 +20,7 @@ use crate::{
         peer,
         prompt::Prompts,
         rules::Rules,
+        subagent::tool as delegate,
         terms::AllTerms,
         tool::{
             memory,
@@ -152,12 +153,18 @@ fn tools(
     let ground = translate::ground(config);
     let mut registry = Registry::of(&config.tools, ground, &pools.servers).map_err(unfit)?;
     let internal = &config.tools.internal;
-    let wanted = internal.enabled && !internal.disabled.iter().any(|name| name == memory::NAME);
-    if let Some(memories) = memories.filter(|_| wanted) {
+    let wanted =
+        |tool: &str| internal.enabled && !internal.disabled.iter().any(|name| name == tool);
+    if let Some(memories) = memories.filter(|_| wanted(memory::NAME)) {
         let tool = memory::MemoryTool::new(Arc::clone(memories));
         registry.add(Arc::new(tool)).map_err(unfit)?;
     }
     registry.take_peers(pools.peers.peers(&config.agent_collaboration));
+    let subagents = &config.agent_collaboration.subagents;
+    if subagents.enabled && wanted(delegate::NAME) {
+        let agents = translate::agents(config).map(Arc::new);
+        registry.give_errands(subagents, agents).map_err(unfit)?;
+    }
     Ok(registry)
 }
 

@@ -64,6 +64,7 @@ pub async fn tool(
         asking: call.asking,
         sending: None,
         effects: None,
+        errands: None,
     });
     match tokio::time::timeout(rules.settings.tool_calling.timeout, run).await {
         Ok(Ok(given)) => Asked::Told(Done::text(given.text)),

@@ -1,4 +1,4 @@
-//! The skills: how many there are, and each that is left out.
+//! The skills and the named agents: how many there are, and each that is left out.
 //!
 //! Owns nothing. Which tools a server will offer is not known before it runs, so what one might is taken as there.
 
@@ -6,16 +6,18 @@ use super::Line;
 use crate::{
     agent::{
         peer,
+        shelf::LeftOut,
         skill::Skills,
+        subagent::tool as delegate,
         tool::{memory, registry},
     },
-    app::ground,
+    app::{agents as found_agents, ground},
     config::Config,
     i18n::{health::Subject, skills::SkillText},
     security::paths::PathGuard,
 };
 
-/// A line for all, and one for each that is left out.
+/// A line for all skills, and one for each that is left out.
 pub(super) fn skills(config: &Config) -> Vec<Line> {
     let settings = &config.tools;
     if !settings.skills.enabled {
@@ -27,31 +29,56 @@ pub(super) fn skills(config: &Config) -> Vec<Line> {
         return Vec::new();
     };
     let skills = Skills::of(&settings.skills, ground.skills.clone(), guard);
-    let mut known = registry::names(settings, ground);
+    let sorted = skills.sorted(has(config));
+    let found = SkillText::Found {
+        count: sorted.usable.len(),
+    };
+    lines(Subject::Skill, found, sorted.left_out)
+}
+
+/// A line for all agents that can be named, and one for each that is left out; nothing if there are none.
+pub(super) fn agents(config: &Config) -> Vec<Line> {
+    let Some(agents) = found_agents(config) else {
+        return Vec::new();
+    };
+    let sorted = agents.sorted(has(config));
+    if sorted.usable.is_empty() && sorted.left_out.is_empty() {
+        return Vec::new();
+    }
+    let found = SkillText::FoundAgents {
+        count: sorted.usable.len(),
+    };
+    lines(Subject::Agent, found, sorted.left_out)
+}
+
+fn lines(
+    subject: fn(Option<String>) -> Subject,
+    found: SkillText,
+    left_out: Vec<LeftOut>,
+) -> Vec<Line> {
+    let left_out = left_out.into_iter().map(|one| {
+        let why = SkillText::Why(one.fault);
+        (subject(Some(one.name)), why.into())
+    });
+    std::iter::once((subject(None), found.into()))
+        .chain(left_out)
+        .collect()
+}
+
+/// Which tools there are, or may be.
+fn has(config: &Config) -> impl Fn(&str) -> bool {
+    let mut known = registry::names(&config.tools, ground(config));
     // Its tool is there where it is.
     known.retain(|name| config.memory.enable || name != memory::NAME);
-    let servers = || settings.mcp.running();
-    let peers = || config.agent_collaboration.running();
-    let sorted = skills.sorted(|tool| {
-        let of_server = |name: &str| {
-            tool.strip_prefix(name)
-                .is_some_and(|rest| rest.starts_with("__"))
-        };
-        let of_agent = |name: &str| {
-            tool.strip_prefix(peer::START).is_some_and(|rest| {
-                rest.strip_prefix(name)
-                    .is_some_and(|rest| rest.starts_with("__"))
-            })
-        };
-        known.iter().any(|name| name == tool)
-            || servers().any(|server| of_server(&server.name))
-            || peers().any(|peer| of_agent(&peer.name))
-    });
-    let count = sorted.usable.len();
-    let found = (Subject::Skill(None), SkillText::Found { count }.into());
-    let left_out = sorted.left_out.into_iter().map(|one| {
-        let why = SkillText::Why(one.fault);
-        (Subject::Skill(Some(one.name)), why.into())
-    });
-    std::iter::once(found).chain(left_out).collect()
+    let gives = config.agent_collaboration.subagents.enabled;
+    known.retain(|name| gives || name != delegate::NAME);
+    let servers = config.tools.mcp.running();
+    let servers = servers.map(|server| format!("{}__", server.name));
+    let peers = config.agent_collaboration.running();
+    let peers = peers.map(|peer| format!("{}{}__", peer::START, peer.name));
+    let starts: Vec<String> = servers.chain(peers).collect();
+    move |tool| {
+        let begins = |start: &String| tool.starts_with(start.as_str());
+        known.iter().any(|name| name == tool) || starts.iter().any(begins)
+    }
 }

@@ -51,6 +51,8 @@ pub enum Subject {
     Agents(String),
     /// The skills, or one of them by its name.
     Skill(Option<String>),
+    /// The agents that can be named, or one of them by its name.
+    Agent(Option<String>),
     /// The tool that runs command lines.
     Shell,
 }

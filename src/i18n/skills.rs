@@ -42,6 +42,11 @@ pub enum SkillText {
         /// How many.
         count: usize,
     },
+    /// So many agents that can be named were found, for the doctor.
+    FoundAgents {
+        /// How many.
+        count: usize,
+    },
     /// Why one is left out.
     Why(Fault),
 }
@@ -73,6 +78,7 @@ impl SkillText {
                 format!("There is no skill {name}. /skill shows which there are.")
             }
             Self::Found { count } => format!("skills: {count}"),
+            Self::FoundAgents { count } => format!("agents that can be named: {count}"),
             Self::Why(fault) => why_en(fault),
         }
     }
@@ -92,6 +98,7 @@ impl SkillText {
             Self::One(shown) => one(shown, "需要工具：", "、"),
             Self::Unknown { name } => format!("没有名为 {name} 的技能。用 /skill 查看列表。"),
             Self::Found { count } => format!("技能 {count} 个"),
+            Self::FoundAgents { count } => format!("可指名的子代理 {count} 个"),
             Self::Why(fault) => why_zh(fault),
         }
     }
@@ -114,18 +121,17 @@ fn why_en(fault: &Fault) -> String {
     match fault {
         Fault::Unreadable { error } => error.clone(),
         Fault::TooLarge { most } => format!("larger than {most} bytes"),
-        Fault::NoFrontMatter => {
-            "SKILL.md does not begin with a front matter between lines of ---".into()
-        }
+        Fault::NoFrontMatter => "it does not begin with a front matter between lines of ---".into(),
         Fault::Yaml { error } => format!("the front matter is no YAML: {error}"),
         Fault::Key { key, wanted } => format!("{key} is missing or wrong: {wanted}"),
         Fault::OtherName { name } => format!("the name {name:?} is not that of the folder"),
+        Fault::OtherFile { name } => format!("the name {name:?} is not that of the file"),
         Fault::Empty => "there is nothing behind the front matter".into(),
         Fault::Taken => "a tool has this name".into(),
         Fault::Missing { tools } => {
             format!("it needs tools that are not there: {}", tools.join(", "))
         }
-        Fault::TooMany { most } => format!("there are more than {most} skills"),
+        Fault::TooMany { most } => format!("there are more than {most} of them"),
     }
 }
 
@@ -133,13 +139,14 @@ fn why_zh(fault: &Fault) -> String {
     match fault {
         Fault::Unreadable { error } => error.clone(),
         Fault::TooLarge { most } => format!("超过 {most} 字节"),
-        Fault::NoFrontMatter => "SKILL.md 开头没有用 --- 包围的元数据".into(),
+        Fault::NoFrontMatter => "开头没有用 --- 包围的元数据".into(),
         Fault::Yaml { error } => format!("元数据不是有效的 YAML：{error}"),
         Fault::Key { key, wanted } => format!("{key} 缺失或有误，应为：{wanted}"),
         Fault::OtherName { name } => format!("名称“{name}”与文件夹名不一致"),
+        Fault::OtherFile { name } => format!("名称“{name}”与文件名不一致"),
         Fault::Empty => "元数据之后没有内容".into(),
         Fault::Taken => "已有同名工具".into(),
         Fault::Missing { tools } => format!("缺少所需工具：{}", tools.join("、")),
-        Fault::TooMany { most } => format!("技能超过 {most} 个"),
+        Fault::TooMany { most } => format!("超过 {most} 个"),
     }
 }

@@ -28,6 +28,8 @@ pub enum Origin {
     Memory,
     /// A text that was put into another language.
     Translation,
+    /// What came of an errand, in the words of a model.
+    Agent,
     /// What was said, as it is handed to a model that is to work on it.
     Record,
 }
@@ -44,6 +46,7 @@ impl Origin {
             Self::Summary => "summary of what was said before",
             Self::Memory => "notes from earlier conversations",
             Self::Translation => "translation",
+            Self::Agent => "report of a sub-agent",
             Self::Record => "record of a conversation",
         }
     }

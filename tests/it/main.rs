@@ -19,6 +19,7 @@ mod deploy;
 mod discord;
 mod durable;
 mod ends;
+mod errands;
 mod example_adapter;
 mod faults;
 mod gateway;

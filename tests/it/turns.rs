@@ -15,6 +15,8 @@ mod streams;
 mod tools;
 mod translate;
 
+pub use streams::until_end;
+
 use serde_json::Value;
 use weirgate_testkit::model::RecordedRequest;
 

@@ -6,7 +6,7 @@ use std::{path::PathBuf, time::Duration};
 
 use weirgate_sdk::settings::{Fields, Secret};
 
-use crate::agent::{mcp::config::name, tool::Access};
+use crate::agent::{mcp::config::name, subagent::config::Subagents, tool::Access};
 
 /// Most endpoints of one kind.
 const MAX_ENDPOINTS: usize = 64;
@@ -26,6 +26,10 @@ pub struct Collaboration {
     pub acp: Endpoints,
     /// How often endpoints are asked what they have.
     pub refresh: Duration,
+    /// How errands are given away.
+    pub subagents: Subagents,
+    /// Agents that can be named for errands are found.
+    pub auto_discover_internal: bool,
 }
 
 /// The endpoints of one protocol.
@@ -80,6 +84,8 @@ impl Default for Collaboration {
         Self {
             acp: Endpoints::default(),
             refresh: REFRESH,
+            subagents: Subagents::default(),
+            auto_discover_internal: true,
         }
     }
 }
@@ -99,18 +105,17 @@ impl Collaboration {
     pub fn read(mut fields: Fields<'_>) -> Self {
         let mut discovery = fields.section("discovery");
         let refresh = discovery.seconds("refresh_interval", REFRESH, 1.0..=86_400.0);
-        discovery.absent(
-            "auto_discover_internal",
-            "this version has no agents of its own beside the one that answers",
-        );
+        let auto_discover_internal = discovery.bool("auto_discover_internal", true);
         discovery.finish();
-        fields.absent(
-            "subagents",
-            "this version has no agents of its own beside the one that answers",
-        );
+        let subagents = Subagents::read(fields.section("subagents"));
         let acp = Endpoints::read(fields.section("acp"), refresh, acp_link);
         fields.finish();
-        Self { acp, refresh }
+        Self {
+            acp,
+            refresh,
+            subagents,
+            auto_discover_internal,
+        }
     }
 
     /// The endpoints that are used.
@@ -258,7 +263,9 @@ discovery:
   refresh_interval: 60
 "#,
         );
-        assert_eq!(told, ["a.subagents", "a.discovery.auto_discover_internal"]);
+        assert_eq!(told, [""; 0]);
+        assert_eq!(read.subagents, Subagents::default());
+        assert!(read.auto_discover_internal);
         let [local] = &*read.acp.endpoints else {
             panic!("one endpoint");
         };

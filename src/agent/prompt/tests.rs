@@ -24,6 +24,14 @@ const ALL: Wanted<'_> = Wanted {
     skills: "- maps: reads maps",
     memory: true,
     tools: true,
+    errand: None,
+};
+
+const LIMITS: Limits = Limits {
+    steps: 11,
+    tokens: 32_000,
+    output: 4_096,
+    time: Duration::from_secs(300),
 };
 
 #[test]
@@ -31,6 +39,7 @@ fn layers_stand_in_their_order_and_a_file_replaces_its_own() {
     let built_in = prompts(&[]).system(ALL);
     let places: Vec<usize> = Layer::ALL
         .iter()
+        .filter(|layer| **layer != Layer::SubAgent)
         .map(|layer| built_in.find(layer.built_in().trim()).unwrap())
         .collect();
     assert!(places.is_sorted(), "{places:?}");
@@ -117,4 +126,39 @@ fn a_file_that_is_too_large_leaves_the_layer_as_it_was() {
     let large = "x".repeat(70_000);
     let text = prompts(&[("SOUL.md", &large)]).system(ALL);
     assert!(text.starts_with(Layer::Soul.built_in().trim()));
+}
+
+#[test]
+fn an_errand_is_told_its_limits_behind_the_layer_before_and_its_own_words_last() {
+    let plain = prompts(&[]);
+    let wanted = Wanted {
+        errand: Some((&LIMITS, "Look well.")),
+        rules: "Be kind.",
+        ..ALL
+    };
+    let text = plain.system(wanted);
+    let told = [
+        Layer::Agent.built_in().trim(),
+        "at most\n11 times, with 32000 tokens each time, within 300 seconds",
+        "at most\n4096 tokens of it",
+        Layer::Memory.built_in().trim(),
+        "Be kind.\n\nLook well.",
+    ];
+    let places: Vec<usize> = told.iter().map(|part| text.find(part).unwrap()).collect();
+    assert!(places.is_sorted() && text.ends_with("Look well."), "{text}");
+    assert!(!plain.system(ALL).contains("errand"));
+    let own = prompts(&[("SUB_AGENT.md", "{max_steps} steps, {other}, {budget}.")]);
+    assert!(own.system(wanted).contains("11 steps, {other}, 32000."));
+    let instead = Wanted {
+        instead: Some("Be brief."),
+        site: "",
+        rules: "",
+        ..wanted
+    };
+    assert_eq!(
+        own.system(instead),
+        "Be brief.\n\n11 steps, {other}, 32000.\n\nLook well."
+    );
+    let none = prompts(&[("SUB_AGENT.md", "")]).system(instead);
+    assert_eq!(none, "Be brief.\n\nLook well.");
 }

@@ -4,8 +4,11 @@
 
 use std::{path::Path, sync::Arc};
 
-use super::{Fault, Found, LeftOut, Skill, front, left_out, reach};
-use crate::{agent::watched, security::paths::PathGuard};
+use super::{Fault, Found, LeftOut, Skill, front, reach};
+use crate::{
+    agent::{shelf::Piece as _, watched},
+    security::paths::PathGuard,
+};
 
 /// The file that makes a folder a skill.
 const SKILL: &str = "SKILL.md";
@@ -40,27 +43,27 @@ pub(super) fn look(folder: &Path, disabled: &[String], guard: &PathGuard) -> Fou
         }
         // A test reads them all.
         if let Ok(skill) = front::read(None, name, text) {
-            found.skills.push(Arc::new(skill));
+            found.all.push(Arc::new(skill));
         }
     }
     for name in names {
         if disabled.contains(&name) {
             continue;
         }
-        let read = if found.skills.len() >= MAX_SKILLS {
+        let read = if found.all.len() >= MAX_SKILLS {
             Err(Fault::TooMany { most: MAX_SKILLS })
         } else {
             skill(&folder.join(&name), &name, guard)
         };
         match read {
-            Ok(skill) => found.skills.push(Arc::new(skill)),
+            Ok(skill) => found.all.push(Arc::new(skill)),
             Err(fault) => {
-                left_out(&name, &fault);
+                Skill::left_out(&name, &fault);
                 found.left_out.push(LeftOut { name, fault });
             }
         }
     }
-    found.skills.sort_by(|one, other| one.name.cmp(&other.name));
+    found.all.sort_by(|one, other| one.name.cmp(&other.name));
     found
 }
 
@@ -86,11 +89,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let names = |disabled: &[String]| -> Vec<String> {
             let found = look(folder.path(), disabled, &guard);
-            found
-                .skills
-                .iter()
-                .map(|skill| skill.name.clone())
-                .collect()
+            found.all.iter().map(|skill| skill.name.clone()).collect()
         };
         assert_eq!(names(&[]), SHIPPED.map(|(name, _)| name));
         assert_eq!(names(&["web-pages".to_owned()]), ["office-documents"]);
@@ -102,8 +101,8 @@ mod tests {
         )
         .unwrap();
         let found = look(folder.path(), &[], &guard);
-        assert_eq!(found.skills.len(), 2);
-        assert_eq!(found.skills[1].description, "Own.");
+        assert_eq!(found.all.len(), 2);
+        assert_eq!(found.all[1].description, "Own.");
         fs::write(own.join(SKILL), "broken").unwrap();
         assert_eq!(
             names(&[]),

@@ -6,17 +6,9 @@ use std::{path::Path, sync::Arc};
 
 use serde_json::{Map, Value};
 
-use super::{Fault, Rights, Skill};
-use crate::permission::{Capability, Level};
+use super::{Fault, Skill};
+use crate::agent::front::{MAX_NAME, description, name, rights, split, tools};
 
-/// Largest front matter, in bytes.
-const MAX_FRONT: usize = 16 * 1024;
-/// Longest name, in characters.
-const MAX_NAME: usize = 64;
-/// Longest description, in characters.
-const MAX_DESCRIPTION: usize = 1_024;
-/// Most tools that a skill may need, and the longest name of one.
-const MAX_TOOLS: usize = 64;
 /// Longest text that people are shown of the rest, in characters.
 const MAX_ABOUT: usize = 200;
 /// What people are shown beside name and description.
@@ -27,154 +19,24 @@ const ABOUT: [&str; 3] = ["version", "license", "compatibility"];
 /// # Errors
 /// Why the skill is left out.
 pub(super) fn read(folder: Option<&Path>, folder_name: &str, text: &str) -> Result<Skill, Fault> {
-    let (front, body) = parts(text).ok_or(Fault::NoFrontMatter)?;
-    if front.len() > MAX_FRONT {
-        return Err(Fault::TooLarge { most: MAX_FRONT });
-    }
-    let front = yaml(front)?;
+    let (front, body) = split(text)?;
     let name = name(&front)?;
     if name != folder_name {
         let name = name.chars().take(MAX_NAME).collect();
         return Err(Fault::OtherName { name });
     }
-    let body = body.trim();
     if body.is_empty() {
         return Err(Fault::Empty);
     }
     Ok(Skill {
         name: name.to_owned(),
         description: description(&front)?,
-        tools: tools(&front)?,
+        tools: tools(&front)?.unwrap_or_default(),
         rights: rights(front.get("rights"))?,
         about: about(&front),
         body: Arc::from(body),
         folder: folder.map(Path::to_owned),
     })
-}
-
-/// The front matter and what stands behind it.
-fn parts(text: &str) -> Option<(&str, &str)> {
-    let rest = text.strip_prefix("---\n")?;
-    if let Some(rest) = rest.strip_prefix("---\n") {
-        return Some(("", rest));
-    }
-    let (front, rest) = rest.split_once("\n---")?;
-    // The line that ends it holds nothing else.
-    let (end, body) = rest.split_once('\n').unwrap_or((rest, ""));
-    end.trim().is_empty().then_some((front, body))
-}
-
-fn yaml(front: &str) -> Result<Map<String, Value>, Fault> {
-    let options = serde_saphyr::options! {
-        budget: serde_saphyr::budget! {
-            max_nodes: 2_000,
-            max_aliases: 0,
-            max_anchors: 0,
-            max_depth: 16,
-            max_documents: 1,
-        },
-        strict_booleans: true,
-        with_snippet: false,
-    };
-    let read = serde_saphyr::from_str_with_options(front, options);
-    read.map_err(|error| {
-        let error = error.to_string();
-        let line = error.split_whitespace().collect::<Vec<_>>().join(" ");
-        Fault::Yaml {
-            error: line.chars().take(300).collect(),
-        }
-    })
-}
-
-fn name(front: &Map<String, Value>) -> Result<&str, Fault> {
-    let wanted = Fault::Key {
-        key: "name",
-        wanted: "letters, digits, - and _, at most 64",
-    };
-    let Some(name) = front.get("name").and_then(Value::as_str) else {
-        return Err(wanted);
-    };
-    let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
-    if (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(fits) {
-        Ok(name)
-    } else {
-        Err(wanted)
-    }
-}
-
-fn description(front: &Map<String, Value>) -> Result<String, Fault> {
-    let text = front.get("description").and_then(Value::as_str);
-    let words: Vec<&str> = text.unwrap_or_default().split_whitespace().collect();
-    let line = words.join(" ");
-    if (1..=MAX_DESCRIPTION).contains(&line.chars().count()) {
-        Ok(line)
-    } else {
-        Err(Fault::Key {
-            key: "description",
-            wanted: "a text of at most 1024 characters",
-        })
-    }
-}
-
-/// The names of tools, as a list or as words.
-fn tools(front: &Map<String, Value>) -> Result<Vec<String>, Fault> {
-    let wanted = || Fault::Key {
-        key: "tools",
-        wanted: "at most 64 names of tools",
-    };
-    let names: Vec<String> = match front.get("tools") {
-        None | Some(Value::Null) => return Ok(Vec::new()),
-        Some(Value::String(names)) => names
-            .split([',', ' '])
-            .filter(|name| !name.is_empty())
-            .map(str::to_owned)
-            .collect(),
-        Some(Value::Array(names)) => {
-            let names = names.iter().map(|name| name.as_str().map(str::to_owned));
-            names.collect::<Option<_>>().ok_or_else(wanted)?
-        }
-        Some(_) => return Err(wanted()),
-    };
-    let fits = |name: &String| (1..=MAX_TOOLS).contains(&name.len());
-    if names.len() <= MAX_TOOLS && names.iter().all(fits) {
-        Ok(names)
-    } else {
-        Err(wanted())
-    }
-}
-
-/// A level, or capabilities by name; nobody needs more than any tool if nothing is said.
-fn rights(written: Option<&Value>) -> Result<Rights, Fault> {
-    let known = |name: &str| {
-        let level = Level::ALL.into_iter().find(|level| level.name() == name);
-        let capability = || Capability::from_name(name);
-        level.map(Level::capability).or_else(capability)
-    };
-    let mut rights = Rights {
-        capability: Capability::EXECUTE,
-        global: false,
-    };
-    let names = match written {
-        None | Some(Value::Null) => Vec::new(),
-        Some(Value::String(name)) => vec![Some(name.as_str())],
-        Some(Value::Array(names)) => names.iter().map(Value::as_str).collect(),
-        Some(_) => vec![None],
-    };
-    for name in names {
-        match name {
-            Some("global") => rights.global = true,
-            Some(name) if known(name).is_some() => {
-                rights.capability |= known(name).unwrap_or_default();
-            }
-            _ => {
-                return Err(Fault::Key {
-                    key: "rights",
-                    wanted: "public, member, admin, owner, global, or names of capabilities",
-                });
-            }
-        }
-    }
-    Ok(rights)
 }
 
 fn about(front: &Map<String, Value>) -> Vec<(&'static str, String)> {
@@ -195,6 +57,13 @@ fn about(front: &Map<String, Value>) -> Vec<(&'static str, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        agent::{
+            front::{MAX_DESCRIPTION, MAX_FRONT},
+            skill::Rights,
+        },
+        permission::{Capability, Level},
+    };
 
     fn of(front: &str) -> Result<Skill, Fault> {
         read(None, "maps", &format!("---\n{front}\n---\nDo it.\n"))

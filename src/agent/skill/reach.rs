@@ -37,7 +37,7 @@ pub struct File {
 
 /// Why a file is not read.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Error {
+pub(in crate::agent) enum Error {
     /// The path leads elsewhere, or must not be opened.
     Refused,
     /// There is no such file.
@@ -73,7 +73,7 @@ impl From<Errno> for Error {
 }
 
 /// The text of a file of at most so many bytes, with the line ends of this system.
-pub(super) fn read(
+pub(in crate::agent) fn read(
     folder: &Path,
     path: &str,
     most: usize,
@@ -102,7 +102,7 @@ pub(super) fn read(
 }
 
 /// The files in a folder and below it, in order of their paths; not those that are hidden or blocked.
-pub(super) fn list(folder: &Path, guard: &PathGuard) -> Vec<File> {
+pub(in crate::agent) fn list(folder: &Path, guard: &PathGuard) -> Vec<File> {
     let mut files = Vec::new();
     if let Ok(root) = root(folder) {
         below(folder, (&root, ""), guard, MAX_DEPTH, &mut files);

@@ -1,6 +1,7 @@
 use std::fs;
 
 use super::*;
+use crate::permission::Capability;
 
 fn skill(name: &str, tools: &[&str]) -> Arc<Skill> {
     Arc::new(Skill {
@@ -83,7 +84,10 @@ fn the_list_takes_no_more_room_than_it_has() {
     let skills: Vec<Arc<Skill>> = (0..20)
         .map(|n| skill(&format!("skill-{n:02}"), &[]))
         .collect();
-    let of = |tokens: usize| listing(skills.iter(), tokens);
+    let named = skills
+        .iter()
+        .map(|skill| (skill.name.as_str(), skill.description.as_str()));
+    let of = |tokens: usize| listing(named.clone(), MORE, tokens);
     assert!(of(5_000).contains("skill-19: what skill-19 is for") && !of(5_000).contains('…'));
     let short = of(900);
     assert!(
@@ -97,5 +101,5 @@ fn the_list_takes_no_more_room_than_it_has() {
     );
     assert!(crate::agent::context::estimate_tokens(&names) <= 40);
     assert_eq!(of(3), "");
-    assert_eq!(listing([].iter(), 100), "");
+    assert_eq!(listing([].into_iter(), MORE, 100), "");
 }

@@ -77,8 +77,8 @@ impl Tool for SkillTool {
 
     fn needs_also(&self, arguments: &Map<String, Value>) -> Option<Also> {
         let name = arguments.get("name")?.as_str()?;
-        let found = self.skills.found.get();
-        let skill = found.skills.iter().find(|skill| skill.name == name);
+        let found = self.skills.shelf.found();
+        let skill = found.all.iter().find(|skill| skill.name == name);
         skill.map(|skill| Also {
             rights: skill.rights,
             next: skill.tools.clone(),

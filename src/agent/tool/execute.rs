@@ -1,18 +1,20 @@
 //! Runs the calls of one answer of the model.
 //!
 //! Owns what stands around a tool: the order, the time limit and the retries; that what a tool gives reaches the model
-//! as data, without secrets and not too long; and that the journal knows of a call that is not safe to repeat before
-//! it runs. Whether a call may run is `ready`'s, what waits for a yes `park`'s. It never asks a model.
+//! as data, without secrets and not too long; and that the journal (`journal`) knows of a call that is not safe to repeat
+//! before it runs. Whether a call may run is `ready`'s, what waits for a yes `park`'s. It never asks a model.
 
-use std::{panic::AssertUnwindSafe, time::Duration};
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream};
 use parking_lot::Mutex;
+use tokio::sync::Semaphore;
 
 use super::{
     Asker, Call, Fault, Given,
     asking::Asking,
     config::ToolCalling,
+    journal::{self, Doing, Mark},
     order::{Kind, groups},
     park::park,
     ready::{Ready, Refused, kind},
@@ -22,26 +24,24 @@ use super::{
 use crate::{
     agent::{
         Agent,
-        answer::Work,
         choice::of_turn,
         context::{cut, estimate_tokens},
-        history::{Content, Cost, Step},
+        history::{Cost, Step},
+        subagent::{Errands, errand::Giving},
         turn::{Input, Turn},
+        work::{Shared, Work},
     },
     i18n::Text,
     pending::{Elicited, Parked},
     reason::Reason,
     security::{fence::fenced, guard::Verdict},
-    store::{Effect, ReplyFile, StoreError, Write, commit},
+    store::{ReplyFile, StoreError},
     telemetry::metrics,
     trace::turn_id,
 };
 
 /// The pause before a call is made again, times the number of tries.
 const PAUSE: Duration = Duration::from_millis(250);
-/// What the model is told of a call that was running when the gateway ended.
-const UNSURE: &str = "The gateway ended while this ran: it may have been done, or not, or in part. Do not do it again \
-                      without looking what is there or asking.";
 /// Put before what a failed call gives.
 pub(in crate::agent) const FAILED: &str = "Error: ";
 
@@ -91,7 +91,8 @@ impl Agent {
             let Some((place, Some(elicited))) = &asks else {
                 break asks;
             };
-            let Some(refused) = self.cannot_be_asked(input, &elicited.content).await? else {
+            let refused = self.cannot_be_asked(input, work, &elicited.content);
+            let Some(refused) = refused.await? else {
                 break asks;
             };
             // Those behind it run as if it had failed.
@@ -139,125 +140,70 @@ impl Agent {
             steps,
             usage,
             kept,
-            cost: all,
+            cost,
             effects,
+            board,
+            errand,
             ..
         } = work;
-        let used = (&*usage, &*effects);
+        let shared = Shared {
+            usage,
+            effects,
+            cost,
+            board,
+            errand: errand.as_ref(),
+        };
+        let places = Semaphore::new(input.rules.settings.subagents.max_parallel);
         let fragile = |at: &usize| {
             let ready = ready.get(*at).and_then(Option::as_ref);
             ready.is_some_and(|ready| !ready.entry.tool.spec().repeatable)
         };
+        let gives = |at: &usize| {
+            let ready = ready.get(*at).and_then(Option::as_ref);
+            ready.is_some_and(|ready| ready.entry.tool.gives_errands())
+        };
         let (mut unsaid, mut asks) = (false, None);
         for group in groups(calling.strategy, calling.parallel_calls, &kinds) {
             let doing: Vec<usize> = group.iter().copied().filter(fragile).collect();
-            if !doing.is_empty() {
-                self.keep(input.turn, steps, kept, &doing).await?;
-                unsaid = true;
+            match shared.errand {
+                _ if doing.is_empty() => {}
+                Some(errand) => errand.mark.set().await?,
+                None => {
+                    journal::write(&self.store, input.turn, steps, kept, &doing).await?;
+                    unsaid = true;
+                }
             }
+            let marks = shared.errand.is_none() && group.iter().any(gives);
+            let doing = Doing::of(self, input.turn, (steps, kept), &doing, marks);
             let Some(step) = steps.get_mut(last) else {
                 break;
             };
             let mut waiting: Vec<BoxFuture<'_, (usize, Ran)>> = Vec::with_capacity(group.len());
-            for at in group {
-                if let Some(Some(ready)) = ready.get(at) {
-                    let run = self.run(input, turn, ready, used);
-                    waiting.push(Box::pin(async move { (at, run.await) }));
+            for place in group {
+                if let Some(Some(ready)) = ready.get(place) {
+                    let doing = Arc::clone(&doing);
+                    let mark = || Mark { doing, place };
+                    let errand = shared.errand;
+                    let mark = errand.map_or_else(mark, |errand| errand.mark.clone());
+                    let run = self.run(input, turn, ready, (shared, mark, &places));
+                    waiting.push(Box::pin(async move { (place, run.await) }));
                 }
             }
             let mut running = stream::iter(waiting).buffer_unordered(calling.max_parallel_calls);
             while let Some((at, ran)) = running.next().await {
-                match ran {
-                    Ran::Told { text, files, cost } => {
-                        all.add(&cost);
-                        if let Some(result) = step.results.get_mut(at) {
-                            *result = Some(text);
-                        }
-                        let files = files.into_iter().map(|file| (at, file));
-                        step.files.extend(files);
-                    }
-                    Ran::Asks(elicited) if asks.is_none() => asks = Some((at, Some(elicited))),
-                    Ran::Asks(_) => {}
+                if let Some(elicited) = landed(step, at, ran, shared.cost) {
+                    asks.get_or_insert((at, Some(elicited)));
                 }
             }
-            step.files.sort_by_key(|(at, _)| *at);
+            unsaid |= marks && doing.is_marked().await;
             if asks.is_some() {
                 break;
             }
         }
         if unsaid {
-            self.keep(input.turn, steps, kept, &[]).await?;
+            journal::write(&self.store, input.turn, steps, kept, &[]).await?;
         }
         Ok(asks)
-    }
-
-    /// Writes the steps that are not in the journal yet. The calls of `doing` are about to run, and may have run
-    /// for whoever reads this.
-    async fn keep(
-        &self,
-        turn: i64,
-        steps: &[Step],
-        kept: &mut usize,
-        doing: &[usize],
-    ) -> Result<(), StoreError> {
-        let last = steps.len().saturating_sub(1);
-        let first = (*kept).min(last);
-        // Who is stopped in here has perhaps written them all the same.
-        *kept = steps.len();
-        for (at, step) in steps.iter().enumerate().skip(first) {
-            let mut step = step.clone();
-            if at == last {
-                for place in doing {
-                    if let Some(result) = step.results.get_mut(*place) {
-                        *result = Some(UNSURE.to_owned());
-                    }
-                }
-            }
-            let content = Content::step(&step).encode().into_boxed_str();
-            let step = u32::try_from(at).unwrap_or(u32::MAX);
-            commit(&self.store, |then| Write::Step {
-                turn,
-                step,
-                content,
-                then,
-            })
-            .await?;
-        }
-        Ok(())
-    }
-
-    /// Takes up the steps of a turn that ran before.
-    ///
-    /// # Errors
-    /// The store's.
-    pub(in crate::agent) async fn take_up(
-        &self,
-        input: &Input,
-        work: &mut Work,
-    ) -> Result<(), StoreError> {
-        let most = input.rules.settings.tool_calling.max_calls_per_request;
-        for content in self.store.steps(input.turn).await? {
-            let Some(content) = Content::decode(&content) else {
-                break;
-            };
-            let step = content.as_step();
-            for (call, result) in step.calls.iter().zip(&step.results) {
-                if result.is_some() {
-                    work.usage.admit(call, most);
-                }
-                if result.as_deref() == Some(UNSURE) {
-                    let now = self.clock.now();
-                    self.traces.note(input.turn, Reason::ToolUnsure, now);
-                }
-            }
-            for _ in &step.files {
-                work.usage.take_file(u32::MAX);
-            }
-            work.steps.push(step);
-        }
-        work.kept = work.steps.len();
-        work.requests = work.steps.len();
-        Ok(())
     }
 
     /// What a call of this turn may send, where files can be kept.
@@ -285,12 +231,15 @@ impl Agent {
         input: &Input,
         turn: &Turn,
         ready: &Ready,
-        (usage, effects): (&Usage, &Mutex<Vec<Effect>>),
+        (shared, mark, places): (Shared<'_>, Mark, &Semaphore),
     ) -> Ran {
         let settings = &input.rules.settings;
         let calling = &settings.tool_calling;
         let spec = ready.entry.tool.spec();
         let note = |reason| self.traces.note(input.turn, reason, self.clock.now());
+        let usage = shared.usage;
+        let gives = ready.entry.tool.gives_errands();
+        let giving = gives.then(|| Giving::new(self, (input, turn), shared, mark, places));
         let mut tries = 0;
         let mut cost = Cost::default();
         loop {
@@ -314,7 +263,8 @@ impl Agent {
                 counter: Some((asker, &self.desk)),
                 asking: &asking,
                 sending: sending.as_ref(),
-                effects: Some(effects),
+                effects: Some(shared.effects),
+                errands: giving.as_ref().map(|giving| giving as &dyn Errands),
             };
             let longest = ready.entry.tool.longest().unwrap_or(calling.timeout);
             let (outcome, given) = once(ready, call, longest).await;
@@ -399,6 +349,27 @@ impl Agent {
         };
         format!("{before}{text}")
     }
+}
+
+/// Puts in how a call of a step ended; gives what it asks instead.
+fn landed(step: &mut Step, at: usize, ran: Ran, cost: &Mutex<Cost>) -> Option<Elicited> {
+    let (text, files) = match ran {
+        Ran::Told {
+            text,
+            files,
+            cost: took,
+        } => {
+            cost.lock().add(&took);
+            (text, files)
+        }
+        Ran::Asks(elicited) => return Some(elicited),
+    };
+    if let Some(result) = step.results.get_mut(at) {
+        *result = Some(text);
+    }
+    step.files.extend(files.into_iter().map(|file| (at, file)));
+    step.files.sort_by_key(|(at, _)| *at);
+    None
 }
 
 /// What has a result does not run again.

@@ -9,11 +9,11 @@ use super::ready::{Ready, Refused};
 use crate::{
     agent::{
         Agent,
-        answer::Work,
         command::MOST_OPEN,
         history::Content,
         model::calls::object,
         turn::{Input, Turn},
+        work::Work,
     },
     i18n::{Language, consent::Consent},
     pending::{Act, Ask, Elicited, Parked},
@@ -33,19 +33,18 @@ impl Agent {
         work: &mut Work,
         ready: &mut [Option<Ready>],
     ) -> Result<Option<usize>, StoreError> {
-        let Some(step) = work.steps.last_mut() else {
-            return Ok(None);
-        };
         let asks = |ready: &Option<Ready>| ready.as_ref().is_some_and(|ready| ready.asks);
         while let Some(place) = ready.iter().position(asks) {
             let found = ready.get_mut(place).and_then(Option::take);
             let Some(found) = found else { break };
             let arguments = shown(&found.arguments);
-            let Some(refused) = self.cannot_be_asked(input, &arguments).await? else {
+            let refused = self.cannot_be_asked(input, work, &arguments);
+            let Some(refused) = refused.await? else {
                 return Ok(Some(place));
             };
             let tool = &found.entry.tool.spec().name;
-            if let Some(result) = step.results.get_mut(place) {
+            let step = work.steps.last_mut();
+            if let Some(result) = step.and_then(|step| step.results.get_mut(place)) {
                 *result = Some(self.refuse_call(input, tool, refused));
             }
         }
@@ -56,9 +55,16 @@ impl Agent {
     pub(super) async fn cannot_be_asked(
         &self,
         input: &Input,
+        work: &Work,
         about: &str,
     ) -> Result<Option<Refused>, StoreError> {
         let refused = |text: &str| Some(Refused(text.to_owned(), Reason::ToolRefused));
+        if work.errand.is_some() {
+            return Ok(refused(
+                "Somebody has to approve this, and in an errand nobody can be asked. Say in your answer that it is to be \
+                 called outside of an errand, and with what.",
+            ));
+        }
         if about.chars().count() > MAX_SHOWN {
             return Ok(refused(
                 "Somebody has to approve this, and the arguments are too long to be shown. Do it in smaller pieces.",

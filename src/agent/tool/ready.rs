@@ -17,9 +17,9 @@ use super::{
 use crate::{
     agent::{
         Agent,
-        answer::Work,
         model::{ToolCall, calls::object},
         turn::{Input, Turn},
+        work::{Errand, Work},
     },
     pending::{Elicited, Parked},
     permission::{Actor, Proof, Scope, decide},
@@ -59,8 +59,10 @@ impl Agent {
             steps,
             usage,
             allowed,
+            errand,
             ..
         } = work;
+        let errand = errand.as_ref();
         let (mut ready, mut goes) = (Vec::new(), Goes::On);
         let Some(step) = steps.last_mut() else {
             return Ok((ready, goes));
@@ -73,7 +75,7 @@ impl Agent {
                 ready.push(None);
                 continue;
             }
-            match self.ready(input, turn, (&actor, of(place)), call, usage) {
+            match self.ready(input, turn, (&actor, of(place), errand), call, usage) {
                 Ok(found) => ready.push(Some(found)),
                 Err(refused) => {
                     if matches!(refused.1, Reason::ToolLimit | Reason::ToolLoop) {
@@ -104,13 +106,15 @@ impl Agent {
         &self,
         input: &Input,
         turn: &Turn,
-        (actor, allowed): (&Actor, Option<&Parked>),
+        (actor, allowed, errand): (&Actor, Option<&Parked>, Option<&Errand>),
         call: &ToolCall,
         usage: &mut Usage,
     ) -> Result<Ready, Refused> {
         admitted(input, call, usage)?;
         let refused = |text: String| Refused(text, Reason::ToolRefused);
-        let Some(entry) = input.rules.tools.get(&call.name) else {
+        let here = errand.is_none_or(|errand| errand.has(&call.name));
+        let found = input.rules.tools.get(&call.name).filter(|_| here);
+        let Some(entry) = found else {
             return Err(refused("There is no tool of this name.".to_owned()));
         };
         let spec = entry.tool.spec();
@@ -183,6 +187,9 @@ pub(super) fn kind(ready: &Option<Ready>) -> Kind {
         resource: ready
             .as_ref()
             .and_then(|ready| ready.entry.tool.resource(&ready.arguments)),
+        apart: ready
+            .as_ref()
+            .is_some_and(|ready| ready.entry.tool.gives_errands()),
     }
 }
 

@@ -20,6 +20,7 @@ use crate::{
         model::Offer,
         peer::Peers,
         skill::{self, Skills, Sorted},
+        subagent::{self, Agents},
     },
     security::paths::PathGuard,
 };
@@ -42,6 +43,7 @@ pub fn built_in_names() -> impl Iterator<Item = &'static str> {
         memory::NAME,
         skill::tool::NAME,
         shell::NAME,
+        subagent::tool::NAME,
     ]
     .into_iter()
     .chain(files::NAMES)
@@ -55,7 +57,7 @@ pub fn names(settings: &config::Tools, ground: Ground) -> Vec<String> {
     let own = built_in(settings, ground).unwrap_or_default();
     let mut names: Vec<String> = own.iter().map(|tool| tool.spec().name.clone()).collect();
     let internal = &settings.internal;
-    let apart = [memory::NAME, skill::tool::NAME];
+    let apart = [memory::NAME, skill::tool::NAME, subagent::tool::NAME];
     let wanted = apart.into_iter().filter(|name| {
         internal.enabled && !internal.disabled.iter().any(|disabled| disabled == name)
     });
@@ -76,6 +78,8 @@ pub struct Ground {
     pub servers: PathBuf,
     /// Where skills are.
     pub skills: PathBuf,
+    /// Where named agents are.
+    pub agents: PathBuf,
     /// Patterns for files that are never opened.
     pub blocked: Vec<String>,
     /// Files and folders of the gateway that no program may see.
@@ -113,6 +117,8 @@ pub struct Registry {
     peers: Peers,
     /// What tells how things are done with them.
     skills: Option<Arc<Skills>>,
+    /// Who can be named for errands.
+    agents: Option<Arc<Agents>>,
     /// The offers of all entries.
     all: Offers,
     most: usize,
@@ -209,6 +215,27 @@ impl Registry {
         skills.map(|skills| skills.sorted(has)).unwrap_or_default()
     }
 
+    /// Takes in the tool with which errands are given, to `agents` among others.
+    ///
+    /// # Errors
+    /// Its name is taken.
+    pub fn give_errands(
+        &mut self,
+        settings: &subagent::config::Subagents,
+        agents: Option<Arc<Agents>>,
+    ) -> Result<(), Unfit> {
+        self.agents.clone_from(&agents);
+        self.add(Arc::new(subagent::tool::Delegate::new(settings, agents)))
+    }
+
+    /// The agents that can be named, as they are with the tools that there are now.
+    #[must_use]
+    pub fn agents(&self) -> subagent::Sorted {
+        let has = |tool: &str| self.get(tool).is_some();
+        let agents = self.agents.as_ref();
+        agents.map(|agents| agents.sorted(has)).unwrap_or_default()
+    }
+
     /// The servers whose tools are among them.
     #[must_use]
     pub fn servers(&self) -> &Servers {
@@ -299,6 +326,29 @@ impl Offers {
             tokens: entries.clone().map(|entry| entry.tokens).sum(),
             tools: entries.map(|entry| entry.offer.clone()).collect(),
         }
+    }
+
+    /// Whether a tool is on offer.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.tools.iter().any(|tool| tool.name == name)
+    }
+
+    /// The same, where the description of a tool ends with something more.
+    #[must_use]
+    pub fn about(mut self, name: &str, more: &str) -> Self {
+        if more.is_empty() || !self.has(name) {
+            return self;
+        }
+        self.tokens += estimate_tokens(more);
+        let tools = self.tools.iter().cloned().map(|mut tool| {
+            if tool.name == name {
+                tool.description = format!("{}\n{more}", tool.description);
+            }
+            tool
+        });
+        self.tools = tools.collect();
+        self
     }
 }
 

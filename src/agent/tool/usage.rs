@@ -2,7 +2,10 @@
 //!
 //! Owns the count of calls and retries and the guard against calls that go in circles. Pure.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{
+    Arc,
+    atomic::{AtomicU32, AtomicUsize, Ordering},
+};
 
 use crate::agent::model::{ToolCall, calls::object};
 
@@ -23,11 +26,12 @@ pub enum Admitted {
 /// What a turn has used.
 #[derive(Debug, Default)]
 pub struct Usage {
-    calls: usize,
+    /// Those of its errands count as well, like retries and files.
+    calls: Arc<AtomicUsize>,
     last: Option<ToolCall>,
     in_a_row: usize,
-    retries: AtomicU32,
-    files: AtomicU32,
+    retries: Arc<AtomicU32>,
+    files: Arc<AtomicU32>,
     /// The tools that were called or will be wanted, each once.
     names: Vec<String>,
 }
@@ -44,13 +48,24 @@ impl Usage {
             self.last = Some(call.clone());
             self.in_a_row = 1;
         }
-        self.calls += 1;
-        if self.calls > most {
+        let before = self.calls.fetch_add(1, Ordering::Relaxed);
+        if before >= most {
             Admitted::TooMany
         } else if self.in_a_row >= IN_A_ROW {
             Admitted::Repeated
         } else {
             Admitted::Yes
+        }
+    }
+
+    /// The usage of an errand: what the turn has of calls, retries and files it has with its errands together.
+    #[must_use]
+    pub fn shared(&self) -> Self {
+        Self {
+            calls: Arc::clone(&self.calls),
+            retries: Arc::clone(&self.retries),
+            files: Arc::clone(&self.files),
+            ..Self::default()
         }
     }
 
@@ -123,5 +138,9 @@ mod tests {
         assert_eq!(usage.admit(&call("f", "{}"), 1), Admitted::Yes);
         assert_eq!(usage.admit(&call("g", "{}"), 1), Admitted::TooMany);
         assert!(usage.take_retry(2) && usage.take_retry(2) && !usage.take_retry(2));
+        let mut errand = usage.shared();
+        assert_eq!(errand.admit(&call("h", "{}"), 3), Admitted::Yes);
+        assert_eq!(usage.admit(&call("i", "{}"), 3), Admitted::TooMany);
+        assert!(!errand.take_retry(2));
     }
 }

@@ -19,6 +19,8 @@ pub(super) fn subject(subject: &Subject) -> String {
         Subject::Model(name) => format!("model {name}"),
         Subject::Skill(None) => "skills".into(),
         Subject::Skill(Some(name)) => format!("skill {name}"),
+        Subject::Agent(None) => "agents".into(),
+        Subject::Agent(Some(name)) => format!("agent {name}"),
         Subject::Server(name) => format!("mcp {name}"),
         Subject::Agents(name) => format!("agents {name}"),
         Subject::Shell => "shell".into(),

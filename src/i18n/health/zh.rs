@@ -19,6 +19,8 @@ pub(super) fn subject(subject: &Subject) -> String {
         Subject::Model(name) => format!("模型 {name}"),
         Subject::Skill(None) => "技能".into(),
         Subject::Skill(Some(name)) => format!("技能 {name}"),
+        Subject::Agent(None) => "子代理".into(),
+        Subject::Agent(Some(name)) => format!("子代理 {name}"),
         Subject::Server(name) => format!("MCP {name}"),
         Subject::Agents(name) => format!("智能体 {name}"),
         Subject::Shell => "命令行".into(),

@@ -12,7 +12,7 @@ use super::spoken;
 use crate::gateway::{Chat as _, Gateway};
 
 /// All frames up to the end of a message.
-pub(super) async fn until_end(client: &mut WebChatClient) -> Vec<Value> {
+pub async fn until_end(client: &mut WebChatClient) -> Vec<Value> {
     let mut frames = Vec::new();
     loop {
         let frame = client.next().await;

@@ -30,6 +30,7 @@ fn names_and_schemas_that_no_provider_takes_are_refused() {
             programs: PathBuf::from("/nowhere"),
             servers: PathBuf::from("/nowhere"),
             skills: PathBuf::from("/nowhere"),
+            agents: PathBuf::from("/nowhere"),
             blocked: Vec::new(),
             private: Vec::new(),
         },
