@@ -86,7 +86,7 @@ impl App {
     /// # Errors
     /// What kept it from starting; nothing is left running then.
     pub async fn start(startup: Startup) -> Result<Self, StartError> {
-        build::build(startup).await
+        Box::pin(build::build(startup)).await
     }
 
     /// Reads the configuration again, because the operator asked for it. What comes of it is in the log.

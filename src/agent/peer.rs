@@ -4,6 +4,7 @@
 //! its agents is offered (`card`). To the rest of the gateway each agent is a tool like any other (`crate::agent::tool`):
 //! rights, checks, limits and the fence stand around it.
 
+mod a2a;
 mod acp;
 mod card;
 pub mod config;
@@ -11,6 +12,7 @@ mod heard;
 mod keep;
 mod reach;
 mod remote;
+mod task;
 mod tool;
 
 use std::sync::Arc;

@@ -57,7 +57,7 @@ impl std::fmt::Debug for Account {
 
 macro_rules! platforms {
     ($($feature:literal: $krate:ident, accounts: $most:expr, routes: $routes:expr
-        $(, together: $together:expr)?;)+) => {
+        $(, together: $together:expr)? $(, serves: $serves:literal)?;)+) => {
         /// The platforms of this build, for reading the configuration.
         #[must_use]
         pub fn known() -> Vec<KnownPlatform> {
@@ -65,6 +65,7 @@ macro_rules! platforms {
                 #[cfg(feature = $feature)]
                 KnownPlatform {
                     name: $krate::PLATFORM,
+                    serves: false $(|| $serves)?,
                     check: |section| {
                         let _found = accounts(section, $most, $krate::Settings::read);
                         $(together(section, &_found, $together);)?
@@ -135,6 +136,10 @@ platforms! {
     "discord": weirgate_discord, accounts: MAX_ACCOUNTS,
         routes: |_| None,
         together: weirgate_discord::settings::conflicts;
+    "interop": weirgate_interop, accounts: MAX_ACCOUNTS,
+        routes: |_| None,
+        together: weirgate_interop::settings::conflicts,
+        serves: true;
     "qq": qq, accounts: MAX_ACCOUNTS,
         routes: |adapter: &Arc<dyn qq::Account>| alike(adapter.router()),
         together: qq::conflicts;

@@ -5,7 +5,9 @@
 
 use std::{collections::BTreeMap, fmt, sync::OnceLock};
 
-use weirgate_sdk::settings::{Fields, Node, Problems, Setting, Value, nearest};
+use weirgate_sdk::settings::{
+    Entry, Fields, Kind, Node, Place, Problem, Problems, Setting, Value, nearest,
+};
 
 use crate::{agent::terms::Terms, outbound::config::PlatformAdaptation, permission::Roles};
 
@@ -14,9 +16,15 @@ use crate::{agent::terms::Terms, outbound::config::PlatformAdaptation, permissio
 pub struct KnownPlatform {
     /// Its name in agent.yaml.
     pub name: &'static str,
+    /// Programs speak through it with the gateway as with an agent: what `agent_collaboration` says of where it listens
+    /// is an account of it.
+    pub serves: bool,
     /// Reads the platform's section and reports what is wrong in it.
     pub check: fn(&Setting<'_>),
 }
+
+/// The account that `agent_collaboration` makes.
+const ACCOUNT: &str = "default";
 
 impl fmt::Debug for KnownPlatform {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -38,8 +46,61 @@ pub fn platform_name(name: &str, setting: &Setting<'_>, known: &[&str]) -> bool 
     false
 }
 
-/// The sections of all platforms, each checked by its adapter. Without the key, what is shipped.
-pub(super) fn read(top: &mut Fields<'_>, known: &[KnownPlatform]) -> BTreeMap<String, Node> {
+/// The sections of all platforms, each checked by its adapter. Without the key, what is shipped. `listens` is where
+/// programs find the gateway, by protocol.
+pub(super) fn read(
+    top: &mut Fields<'_>,
+    known: &[KnownPlatform],
+    listens: Vec<(&'static str, Node)>,
+) -> BTreeMap<String, Node> {
+    let mut nodes = written(top, known);
+    let serves = known.iter().find(|platform| platform.serves);
+    if let Some(platform) = serves.filter(|_| !listens.is_empty()) {
+        serve(top.problems(), &mut nodes, platform, listens);
+    }
+    nodes
+}
+
+/// Adds an account to the section of a platform.
+fn serve(
+    problems: &Problems,
+    nodes: &mut BTreeMap<String, Node>,
+    platform: &KnownPlatform,
+    listens: Vec<(&'static str, Node)>,
+) {
+    let place = listens.first().map_or(Place::START, |(_, node)| node.place);
+    let map = |entries| Node {
+        place,
+        value: Value::Map(entries),
+    };
+    let entry = |key: &str, node| Entry {
+        key: key.to_owned(),
+        place,
+        node,
+    };
+    let listens = listens.into_iter().map(|(key, node)| entry(key, node));
+    let account = entry(ACCOUNT, map(listens.collect()));
+    let section = nodes.get(platform.name);
+    let accounts = section.and_then(|section| section.get("accounts"));
+    let mut accounts = match accounts.map(|accounts| &accounts.value) {
+        Some(Value::Map(accounts)) => accounts.clone(),
+        _ => Vec::new(),
+    };
+    let path = format!("platforms.{}", platform.name);
+    if accounts.iter().any(|other| other.key == ACCOUNT) {
+        let what = format!("{path}.accounts.{ACCOUNT} is there: write there where it listens");
+        let kind = Kind::Invalid(what);
+        problems.push(Problem::error("agent_collaboration", Some(place), kind));
+        return;
+    }
+    let alone = map(vec![entry("accounts", map(vec![account.clone()]))]);
+    (platform.check)(&Setting::new(&alone, path, problems));
+    accounts.push(account);
+    let section = map(vec![entry("accounts", map(accounts))]);
+    nodes.insert(platform.name.to_owned(), section);
+}
+
+fn written(top: &mut Fields<'_>, known: &[KnownPlatform]) -> BTreeMap<String, Node> {
     let names: Vec<&str> = known.iter().map(|platform| platform.name).collect();
     let Some(all) = top.get("platforms") else {
         let shipped = shipped().platforms.iter();

@@ -17,6 +17,7 @@ use super::{
 pub(super) const PLATFORMS: [KnownPlatform; 3] = [
     KnownPlatform {
         name: "qq",
+        serves: false,
         check: |setting| {
             let mut fields = setting.fields();
             for (_, account) in fields.map("accounts") {
@@ -30,10 +31,12 @@ pub(super) const PLATFORMS: [KnownPlatform; 3] = [
     },
     KnownPlatform {
         name: "webchat",
+        serves: false,
         check: |_| {},
     },
     KnownPlatform {
         name: "telegram",
+        serves: false,
         check: |_| {},
     },
 ];

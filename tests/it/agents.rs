@@ -3,8 +3,10 @@
 //! Owns what the tests of this folder share. The other side is a server of the tests' own that speaks lines, or another
 //! gateway.
 
+mod a2a;
 mod fake;
 mod reached;
+mod served;
 
 use std::time::{Duration, Instant};
 

@@ -22,6 +22,7 @@ use weirgate_testkit::{
 };
 
 mod discord;
+mod interop;
 mod odd;
 mod qq_official;
 mod telegram;
@@ -103,6 +104,10 @@ mod telegram_webhook {
         buttons::a_press_arrives_with_its_keys,
         life::a_stopped_adapter_sends_nothing,
     );
+}
+
+mod agent_lines {
+    weirgate_testkit::contract_suite!(super::interop::Lines);
 }
 
 mod site {

@@ -83,6 +83,7 @@ impl Connection {
                     stream.set_nodelay(true)?;
                     Box::new(stream)
                 }
+                Link::Card(_) => return Err(std::io::ErrorKind::Unsupported.into()),
             })
         };
         let stream = match tokio::time::timeout(endpoint.connect_timeout, opened).await {

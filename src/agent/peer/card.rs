@@ -67,6 +67,23 @@ impl Card {
         })
     }
 
+    /// Reads an agent card of A2A, whose skills are told and cannot be chosen.
+    pub(super) fn of_skills(value: &Value) -> Option<Self> {
+        let mut card = Self::read(&json!({
+            "name": value["name"], "description": value["description"],
+        }))?;
+        let skills = value["skills"].as_array().map(Vec::as_slice);
+        for skill in skills.unwrap_or_default().iter().take(MAX_ACTIONS) {
+            let text = |key: &str| skill[key].as_str().unwrap_or_default();
+            let name = label(text("name"));
+            if !name.is_empty() {
+                let about = begin(text("description"), MAX_ACTION);
+                card.description.push_str(&format!("\n- {name}: {about}"));
+            }
+        }
+        Some(card)
+    }
+
     /// What is declared of it here.
     fn spec(&self, endpoint: &Endpoint) -> Spec {
         let mut about = format!(
@@ -225,6 +242,15 @@ mod tests {
         let (specs, left_out) = offered(chosen, &listed);
         assert_eq!((specs.len(), left_out), (1, 0));
         assert!(specs[0].global && specs[0].approval && specs[0].access == Access::WriteShared);
+    }
+
+    #[test]
+    fn the_skills_of_a_card_are_told() {
+        let card = json!({ "name": "cook", "description": "Cooks.",
+            "skills": [{ "id": "s", "name": "Soup", "description": "Boils it." }, 7, {}] });
+        let card = Card::of_skills(&card).unwrap();
+        assert_eq!(card.description, "Cooks.\n- Soup: Boils it.");
+        assert_eq!(Card::of_skills(&json!({ "skills": [] })), None);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use weirgate_sdk::settings::{Fields, Secret};
+use weirgate_sdk::settings::{Fields, Node, Secret};
 
 use crate::agent::{mcp::config::name, subagent::config::Subagents, tool::Access};
 
@@ -24,6 +24,8 @@ const REFRESH: Duration = Duration::from_secs(60);
 pub struct Collaboration {
     /// Agents that are reached by `agent/list` and `agent/call`.
     pub acp: Endpoints,
+    /// Agents that speak A2A.
+    pub a2a: Endpoints,
     /// How often endpoints are asked what they have.
     pub refresh: Duration,
     /// How errands are given away.
@@ -39,6 +41,8 @@ pub struct Endpoints {
     pub enabled: bool,
     /// Each, in the order in which they are written.
     pub endpoints: Vec<Endpoint>,
+    /// Where the gateway itself listens for those who speak this protocol, for the adapter that does.
+    pub listen: Option<Node>,
 }
 
 /// How an endpoint is reached.
@@ -48,6 +52,8 @@ pub enum Link {
     Unix(PathBuf),
     /// An address, as host:port.
     Tcp(String),
+    /// The address of an agent card, or of the server that has one.
+    Card(String),
 }
 
 /// One endpoint.
@@ -83,6 +89,7 @@ impl Default for Collaboration {
     fn default() -> Self {
         Self {
             acp: Endpoints::default(),
+            a2a: Endpoints::default(),
             refresh: REFRESH,
             subagents: Subagents::default(),
             auto_discover_internal: true,
@@ -95,6 +102,7 @@ impl Default for Endpoints {
         Self {
             enabled: true,
             endpoints: Vec::new(),
+            listen: None,
         }
     }
 }
@@ -108,19 +116,38 @@ impl Collaboration {
         let auto_discover_internal = discovery.bool("auto_discover_internal", true);
         discovery.finish();
         let subagents = Subagents::read(fields.section("subagents"));
-        let acp = Endpoints::read(fields.section("acp"), refresh, acp_link);
+        let acp = Endpoints::read(fields.section("acp"), refresh, acp_link, true);
+        let a2a = Endpoints::read(fields.section("a2a"), refresh, card_link, false);
+        for endpoint in &a2a.endpoints {
+            if acp
+                .endpoints
+                .iter()
+                .any(|other| other.name == endpoint.name)
+            {
+                let what = format!("acp has an endpoint {} too", endpoint.name);
+                fields.invalid("a2a", what, Some("give it another name"));
+            }
+        }
         fields.finish();
         Self {
             acp,
+            a2a,
             refresh,
             subagents,
             auto_discover_internal,
         }
     }
 
+    /// Where the gateway itself listens, by protocol.
+    #[must_use]
+    pub fn listens(&self) -> Vec<(&'static str, Node)> {
+        let acp = self.acp.listens().map(|node| ("acp", node));
+        acp.into_iter().collect()
+    }
+
     /// The endpoints that are used.
     pub fn running(&self) -> impl Iterator<Item = &Endpoint> {
-        self.acp.running()
+        self.acp.running().chain(self.a2a.running())
     }
 }
 
@@ -129,6 +156,7 @@ impl Endpoints {
         mut fields: Fields<'_>,
         refresh: Duration,
         link: fn(&mut Fields<'_>) -> Option<Link>,
+        listens: bool,
     ) -> Self {
         let enabled = fields.bool("enabled", true);
         let mut endpoints: Vec<Endpoint> = Vec::new();
@@ -144,8 +172,17 @@ impl Endpoints {
                 endpoints.push(endpoint);
             }
         }
+        let listen = listens.then(|| listen(&mut fields)).flatten();
         fields.finish();
-        Self { enabled, endpoints }
+        Self {
+            enabled,
+            endpoints,
+            listen,
+        }
+    }
+
+    fn listens(&self) -> Option<Node> {
+        self.listen.clone().filter(|_| self.enabled)
     }
 
     fn running(&self) -> impl Iterator<Item = &Endpoint> {
@@ -192,6 +229,13 @@ const ACCESS: [(&str, Access); 3] = [
     ("write_shared", Access::WriteShared),
 ];
 
+/// Where the gateway itself listens, for the adapter to read.
+fn listen(fields: &mut Fields<'_>) -> Option<Node> {
+    let setting = fields.get("listen")?;
+    setting.map()?;
+    setting.is_map().then(|| setting.node().clone())
+}
+
 /// A socket by its path, or an address.
 fn acp_link(fields: &mut Fields<'_>) -> Option<Link> {
     let tcp = fields.choice("type", false, &[("unix", false), ("tcp", true)]);
@@ -220,6 +264,16 @@ fn acp_link(fields: &mut Fields<'_>) -> Option<Link> {
             None
         }
     }
+}
+
+/// The address of a card.
+fn card_link(fields: &mut Fields<'_>) -> Option<Link> {
+    let url = fields.required_text("url")?;
+    if url.starts_with("http://") || url.starts_with("https://") {
+        return Some(Link::Card(url));
+    }
+    fields.invalid("url", "an address begins with http:// or https://", None);
+    None
 }
 
 /// Whether a text is a host and a port.
@@ -316,6 +370,10 @@ discovery: {refresh_interval: 5}
             "acp: {endpoints: [{name: a, path: /x}, {name: a, path: /y}]}",
             "acp: {endpoints: [{name: a, path: /x, acess: read}]}",
             "discovery: {refresh_interval: 0}",
+            "a2a: {endpoints: [{name: a}]}",
+            "a2a: {endpoints: [{name: a, url: 'ftp://x'}]}",
+            "a2a: {endpoints: [{name: a, url: 'http://x', path: /x}]}",
+            "acp: {endpoints: [{name: a, path: /x}]}\na2a: {endpoints: [{name: a, url: 'http://x'}]}",
         ] {
             let (_, told, _) = read(text);
             assert_eq!(told.len(), 1, "{text}: {told:?}");

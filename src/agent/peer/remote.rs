@@ -6,7 +6,11 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use super::{acp, card::Card, config::Endpoint};
+use super::{
+    a2a, acp,
+    card::Card,
+    config::{Endpoint, Link},
+};
 
 /// What an agent is to do.
 #[derive(Debug, Clone, Copy)]
@@ -63,13 +67,21 @@ impl fmt::Display for Failed {
 /// # Errors
 /// Why it does not tell.
 pub(super) async fn list(endpoint: &Endpoint) -> Result<(Vec<Card>, usize), Failed> {
-    let listed = match tokio::time::timeout(endpoint.connect_timeout, acp::list(endpoint)).await {
-        Ok(listed) => listed?,
-        Err(_) => return Err(Failed::broken("it did not answer in time")),
+    let listed = async {
+        match &endpoint.link {
+            Link::Card(address) => Ok((vec![a2a::card(endpoint, address).await?], 0)),
+            Link::Unix(_) | Link::Tcp(_) => {
+                let listed = acp::list(endpoint).await?;
+                let cards: Vec<Card> = listed.iter().filter_map(Card::read).collect();
+                let odd = listed.len().saturating_sub(cards.len());
+                Ok((cards, odd))
+            }
+        }
     };
-    let cards: Vec<Card> = listed.iter().filter_map(Card::read).collect();
-    let odd = listed.len().saturating_sub(cards.len());
-    Ok((cards, odd))
+    match tokio::time::timeout(endpoint.connect_timeout, listed).await {
+        Ok(listed) => listed,
+        Err(_) => Err(Failed::broken("it did not answer in time")),
+    }
 }
 
 /// Has an agent of an endpoint do something. Dropping the future gives it up there too.
@@ -77,5 +89,8 @@ pub(super) async fn list(endpoint: &Endpoint) -> Result<(Vec<Card>, usize), Fail
 /// # Errors
 /// Why it came to nothing.
 pub(super) async fn call(endpoint: &Endpoint, task: Task<'_>) -> Result<String, Failed> {
-    acp::call(endpoint, task).await
+    match &endpoint.link {
+        Link::Card(address) => a2a::call(endpoint, address, task).await,
+        Link::Unix(_) | Link::Tcp(_) => acp::call(endpoint, task).await,
+    }
 }

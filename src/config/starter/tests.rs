@@ -3,6 +3,7 @@ use crate::config::{self, KnownPlatform};
 
 const PLATFORM: KnownPlatform = KnownPlatform {
     name: "somewhere",
+    serves: false,
     check: |section| {
         let mut fields = section.fields();
         drop(fields.map("accounts"));

@@ -53,3 +53,28 @@ pub(super) const fn site_frames() -> &'static [&'static str] {
         "{\"type\":\"ping\"}\n{\n{\"type\":\"ping\"}",
     ]
 }
+
+/// The same of callers of an agent.
+pub(super) const fn agent_lines() -> &'static [&'static str] {
+    &[
+        "",
+        "nonsense",
+        "null",
+        "[]",
+        "{}",
+        "\u{0}",
+        r#"[{"jsonrpc":"2.0","id":1,"method":"agent/list"}]"#,
+        r#"{"jsonrpc":"2.0","id":{},"method":"agent/list"}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":7}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"agent/dance"}"#,
+        r#"{"jsonrpc":"2.0","id":"x","method":"agent/call","params":[]}"#,
+        r#"{"jsonrpc":"2.0","id":"x","method":"agent/call","params":{"args":{"task":7}}}"#,
+        r#"{"jsonrpc":"2.0","id":"x","method":"agent/call","params":{"args":{"task":"x"},"session":"../.."}}"#,
+        r#"{"jsonrpc":"2.0","id":"x","method":"agent/call","params":{"agent":"x","args":{"task":"x"}}}"#,
+        r#"{"jsonrpc":"2.0","method":"agent/call","params":{"args":{"task":"nobody waits"}}}"#,
+        r#"{"jsonrpc":"2.0","id":"x","method":"agent/cancel","params":{"id":null}}"#,
+        r#"{"jsonrpc":"2.0","id":"x","method":"agent/watch","params":{"session":{}}}"#,
+        r#"{"jsonrpc":"2.0","id":"x","method":"auth","params":{"token":7}}"#,
+        r#"{"jsonrpc":"2.0","id":1e999,"method":"agent/list"}"#,
+    ]
+}

@@ -15,6 +15,7 @@ pub mod contract;
 pub mod discord;
 mod exchange;
 pub mod ingress;
+pub mod lines;
 pub mod model;
 pub mod onebot;
 pub mod qq;
