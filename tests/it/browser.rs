@@ -55,6 +55,8 @@ impl Visit {
         let port = free_port();
         let mut changes = json!({
             "http": { "listen": format!("127.0.0.1:{port}") },
+            // Each message has its own answer, however quickly another follows.
+            "flow_control": { "auto": { "messages_per_request": 1 } },
             // So that what is too large is quickly made.
             "media": { "max_size": { "image": 20_000, "file": 2_000_000 } },
         });

@@ -179,6 +179,38 @@ async fn the_page_opens_asks_listens_and_sees_what_was_not_read() {
 }
 
 #[tokio::test]
+async fn what_a_page_says_before_there_is_a_conversation_is_said_in_order() {
+    let Some(visit) = visit(1200, 800, "", "lang=en").await else {
+        return;
+    };
+    visit
+        .browser
+        .run("await Promise.all([Weirgate.send('first'), Weirgate.send('second')]);")
+        .await;
+    visit
+        .shows(&["first", "second"], &["re: first", "re: second"])
+        .await;
+}
+
+#[tokio::test]
+async fn what_waits_for_a_conversation_is_not_said_in_the_name_of_another() {
+    let Some(visit) = visit(1200, 800, "", "lang=en").await else {
+        return;
+    };
+    // In one step, so that no answer of the gateway comes between.
+    visit
+        .browser
+        .run(&format!(
+            "{CHAT} chat.send('mine'); chat.identify('not.e30.signed'); chat.identify(null); chat.send('of a stranger');"
+        ))
+        .await;
+    visit
+        .shows(&["of a stranger"], &["re: of a stranger"])
+        .await;
+    assert_eq!(visit.model.count(), 1);
+}
+
+#[tokio::test]
 async fn on_a_phone_it_fills_the_screen_and_reads_from_the_right() {
     let Some(visit) = visit(1200, 800, "data-position=\"left\"", "lang=ar dir=rtl").await else {
         return;

@@ -18,6 +18,8 @@ const BASE = new URL("../", import.meta.url);
 const MOST_SUGGESTIONS = 8;
 // A site is asked again after a pause that doubles, at most this long.
 const LONGEST_PAUSE = 60000;
+// What is said before there is a conversation waits for it: so many messages, later ones are let go.
+const MOST_UNSAID = 20;
 
 class Chat extends HTMLElement {
   static observedAttributes = ["open", "color", "identity", "heading", "greeting", "suggestions", "placeholder", "position"];
@@ -28,6 +30,7 @@ class Chat extends HTMLElement {
     this.root.adoptedStyleSheets = [sheet()];
     this.site = {};
     this.unread = 0;
+    this.unsaid = [];
     this.built = false;
   }
 
@@ -118,6 +121,8 @@ class Chat extends HTMLElement {
   begin() {
     this.connection?.end();
     this.composer.end();
+    // They are the words of whom the page showed before.
+    this.unsaid = [];
     const identity = this.getAttribute("identity");
     // Only to keep the visitors of one browser apart; the server believes the signature alone.
     const owner = identity ? `~${subject(identity)}` : "";
@@ -343,9 +348,7 @@ class Chat extends HTMLElement {
 
   caughtUp() {
     this.mark(this.words.sending);
-    const unsaid = this.unsaid;
-    this.unsaid = null;
-    if (unsaid) this.say(...unsaid);
+    for (const said of this.unsaid.splice(0)) this.say(...said);
   }
 
   answered(frame) {
@@ -355,7 +358,11 @@ class Chat extends HTMLElement {
   }
 
   say(text, files = []) {
-    if (!this.connection.session) { this.unsaid = [text, files]; return; }
+    // Whatever waits goes first.
+    if (!this.connection.session || this.unsaid.length) {
+      if (this.unsaid.length < MOST_UNSAID) this.unsaid.push([text, files]);
+      return;
+    }
     this.composer.warn("");
     const said = { text };
     if (files.length) {
