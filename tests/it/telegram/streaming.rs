@@ -160,6 +160,17 @@ async fn failed_edits_leave_one_message_and_the_answer_whole() {
         "left alone meanwhile"
     );
     assert_eq!(rig.fake.messages().len(), 1);
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(60)).await;
+    tokio::time::resume();
+    rig.bot
+        .send(of_turn(&rig, &here, "a b c d e"))
+        .await
+        .expect("the pause is over");
+    let [message] = &rig.fake.messages()[..] else {
+        panic!("{:?}", rig.fake.messages());
+    };
+    assert_eq!(&*message.text, "a b c d e");
     rig.stop().await;
 }
 
