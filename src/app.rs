@@ -24,7 +24,7 @@ use tokio::task::JoinSet;
 use weirgate_sdk::{Adapter, AdapterError, Connection, Ingress, Stopper};
 
 pub use build::{
-    Startup, adapters_to_check, chat_models_to_check, open_unused_store, server_options,
+    Startup, adapters_to_check, embedder, models_to_check, open_unused_store, server_options,
     store_on_server,
 };
 pub use error::StartError;

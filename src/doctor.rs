@@ -8,7 +8,7 @@ mod clock;
 mod folder;
 mod skills;
 
-use std::{path::Path, time::Duration};
+use std::{fmt, path::Path, time::Duration};
 
 use futures_util::future::join_all;
 use tokio::time::timeout;
@@ -16,11 +16,12 @@ use tokio::time::timeout;
 use crate::{
     agent::{mcp, peer},
     app::{adapters_to_check, ground, server_options},
-    config::Config,
+    config::{Config, Environment},
     i18n::health::{Health, Here, Keep, Reach, Subject},
     operate::{
         ask::{Answer, Ask},
         client::Client,
+        socket_folder,
     },
     sandbox::kernel,
     security::redact::Redactor,
@@ -41,7 +42,7 @@ const ACCOUNT: Duration = Duration::from_secs(15);
 pub type Line = (Subject, Health);
 
 /// What is looked at.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Doctor<'a> {
     /// The configuration.
     pub config: &'a Config,
@@ -49,6 +50,16 @@ pub struct Doctor<'a> {
     pub redactor: &'a Redactor,
     /// Models are not asked.
     pub offline: bool,
+    /// What says where a user's data is.
+    pub environment: &'a Environment<'a>,
+}
+
+impl fmt::Debug for Doctor<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Doctor")
+            .field("offline", &self.offline)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Doctor<'_> {
@@ -56,7 +67,7 @@ impl Doctor<'_> {
     pub async fn run(self, tell: &mut impl FnMut(Line)) {
         let (runs, store, newest) = match self.config.storage.file() {
             Some(file) => self.folder(file, tell).await,
-            None => self.server().await,
+            None => self.server(tell).await,
         };
         for health in clock::own(newest).await {
             tell((Subject::Clock, health.into()));
@@ -69,6 +80,9 @@ impl Doctor<'_> {
             tell(line);
         }
         for line in self.models().await {
+            tell(line);
+        }
+        if let Some(line) = ask::memory(self.config, self.redactor, self.offline).await {
             tell(line);
         }
         for line in self.servers().await {
@@ -105,27 +119,28 @@ impl Doctor<'_> {
     /// message came.
     async fn folder(self, path: &Path, tell: &mut impl FnMut(Line)) -> (bool, Keep, Option<i64>) {
         let data = self.config.storage.folder().unwrap_or_default();
-        for health in folder::folder(&data, path) {
-            tell((Subject::Folder, health.into()));
-        }
-        let gateway = gateway(&data).await;
-        let runs = matches!(gateway, Here::Runs { .. } | Here::RunsOther { .. });
-        tell((Subject::Gateway, gateway.into()));
-        tell((Subject::Disk, folder::disk(&data).into()));
+        let runs = place(&data, Some(path), tell).await;
         let (store, newest) = store(path.to_owned()).await;
         (runs, store, newest)
     }
 
-    /// The database on a server.
-    async fn server(self) -> (bool, Keep, Option<i64>) {
+    /// The database on a server, and the folder in which the process keeps what is not in it.
+    async fn server(self, tell: &mut impl FnMut(Line)) -> (bool, Keep, Option<i64>) {
+        let runs = if let Some(folder) = socket_folder(self.config, self.environment) {
+            place(&folder, None, tell).await
+        } else {
+            tell((Subject::Folder, Here::NoHome.into()));
+            false
+        };
         let Some(options) = server_options(self.config) else {
-            return (false, Keep::NoStore, None);
+            return (runs, Keep::NoStore, None);
         };
         match postgres::reach(&options).await {
-            Ok(used) => (used, Keep::Server { used }, None),
+            // It may be one of another user, whose folder is elsewhere.
+            Ok(used) => (runs || used, Keep::Server { used }, None),
             Err(error) => {
                 let error = one_line(&error.to_string(), self.redactor);
-                (false, Keep::StoreFailed { error }, None)
+                (runs, Keep::StoreFailed { error }, None)
             }
         }
     }
@@ -198,7 +213,8 @@ impl Doctor<'_> {
     }
 
     async fn models(self) -> Vec<Line> {
-        let lines = ask::models(self.config, self.redactor, self.offline).await;
+        let mut lines = ask::models(self.config, self.redactor, self.offline).await;
+        lines.extend(ask::embed(self.config, self.redactor, self.offline).await);
         if self.offline {
             return lines;
         }
@@ -208,6 +224,18 @@ impl Doctor<'_> {
             .map(|health| (Subject::Clock, health.into()));
         lines.into_iter().chain(differences).collect()
     }
+}
+
+/// A folder of a gateway with the disk below it; says whether a gateway runs there.
+async fn place(folder: &Path, database: Option<&Path>, tell: &mut impl FnMut(Line)) -> bool {
+    for health in folder::folder(folder, database) {
+        tell((Subject::Folder, health.into()));
+    }
+    let gateway = gateway(folder).await;
+    let runs = matches!(gateway, Here::Runs { .. } | Here::RunsOther { .. });
+    tell((Subject::Gateway, gateway.into()));
+    tell((Subject::Disk, folder::disk(folder).into()));
+    runs
 }
 
 /// Whether a gateway runs on the data folder.

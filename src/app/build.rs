@@ -11,8 +11,8 @@ use sha2::{Digest, Sha256};
 use tokio::task::JoinSet;
 use weirgate_sdk::{AccountName, ChatModels, Setup, Stop, Stopper, settings::Secret};
 
-pub use models::chat_models_to_check;
 pub(super) use models::{Models, lineup, models};
+pub use models::{embedder, models_to_check};
 
 use super::{
     App, StartError, adapters,

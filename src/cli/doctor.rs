@@ -62,6 +62,7 @@ pub(super) fn doctor(file: Option<&Path>, offline: bool) -> ExitCode {
         config: &config,
         redactor: &redactor,
         offline,
+        environment: &environment,
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

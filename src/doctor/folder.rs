@@ -20,8 +20,8 @@ const NONE: u64 = 100;
 /// Free files under which writes fail soon.
 const NO_FILES: u64 = 100;
 
-/// The folder: whether it can be used, and whether others can look into it.
-pub(super) fn folder(folder: &Path, database: &Path) -> Vec<Here> {
+/// The folder: whether it can be used, and whether others can look into it or into the database in it.
+pub(super) fn folder(folder: &Path, database: Option<&Path>) -> Vec<Here> {
     let there = nearest(folder);
     let rights = Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK;
     if let Err(error) = access(&there, rights) {
@@ -32,7 +32,8 @@ pub(super) fn folder(folder: &Path, database: &Path) -> Vec<Here> {
     if there != folder {
         return vec![Here::NoFolder { path }];
     }
-    if let Err(error) = access(database, Access::READ_OK | Access::WRITE_OK)
+    if let Some(database) = database
+        && let Err(error) = access(database, Access::READ_OK | Access::WRITE_OK)
         && database.exists()
     {
         let error = io::Error::from(error).to_string();
@@ -47,7 +48,8 @@ pub(super) fn folder(folder: &Path, database: &Path) -> Vec<Here> {
         })
     };
     // A folder that keeps others out keeps them from the files as well.
-    let open = open(folder, "700").map(|found| open(database, "600").unwrap_or(found));
+    let inside = || database.and_then(|database| open(database, "600"));
+    let open = open(folder, "700").map(|found| inside().unwrap_or(found));
     open.map_or_else(|| vec![Here::Folder { path }], |found| vec![found])
 }
 
@@ -113,7 +115,7 @@ mod tests {
         let path = folder_of.path().join("data");
         let database = path.join("weirgate.db");
         assert_eq!(
-            folder(&path, &database),
+            folder(&path, Some(&database)),
             [Here::NoFolder { path: path.clone() }]
         );
         fs::create_dir(&path).unwrap();
@@ -122,7 +124,7 @@ mod tests {
         };
         set(&path, 0o700);
         assert_eq!(
-            folder(&path, &database),
+            folder(&path, Some(&database)),
             [Here::Folder { path: path.clone() }]
         );
         set(&path, 0o755);
@@ -130,11 +132,12 @@ mod tests {
             path: path.to_owned(),
             mode,
         };
-        assert_eq!(folder(&path, &database), [open(&path, "700")]);
+        assert_eq!(folder(&path, Some(&database)), [open(&path, "700")]);
         fs::write(&database, "").unwrap();
         set(&database, 0o644);
-        assert_eq!(folder(&path, &database), [open(&database, "600")]);
+        assert_eq!(folder(&path, Some(&database)), [open(&database, "600")]);
+        assert_eq!(folder(&path, None), [open(&path, "700")]);
         set(&path, 0o700);
-        assert_eq!(folder(&path, &database), [Here::Folder { path }]);
+        assert_eq!(folder(&path, Some(&database)), [Here::Folder { path }]);
     }
 }

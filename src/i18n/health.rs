@@ -45,6 +45,10 @@ pub enum Subject {
     Account(String),
     /// A model, as provider/model.
     Model(String),
+    /// The model that tells what a text means, as provider/model.
+    Embed(String),
+    /// The server that keeps the memory.
+    Redis,
     /// A server of tools, by its name.
     Server(String),
     /// An endpoint of agents by others, by its name.
@@ -97,6 +101,8 @@ pub enum Here {
         /// Where.
         path: PathBuf,
     },
+    /// Nothing says where a user's data is, so that there is none.
+    NoHome,
     /// The data folder cannot be written, or not be made.
     Forbidden {
         /// The folder that keeps us out.
@@ -290,6 +296,11 @@ pub enum Reach {
         /// What happened.
         error: String,
     },
+    /// The server that keeps the memory does not answer, or refuses.
+    MemoryAway {
+        /// What happened.
+        error: String,
+    },
     /// The provider failed.
     ProviderFailed {
         /// What it said.
@@ -344,6 +355,7 @@ impl Here {
             | Self::Room { .. } => Level::Ok,
             Self::Configured { .. }
             | Self::Open { .. }
+            | Self::NoHome
             | Self::RunsOther { .. }
             | Self::LittleRoom { .. }
             | Self::Confines { .. }
@@ -385,6 +397,7 @@ impl Reach {
             | Self::KeyRefused { .. }
             | Self::ModelUnknown { .. }
             | Self::Unreachable { .. }
+            | Self::MemoryAway { .. }
             | Self::ProviderFailed { .. } => Level::Fail,
             Self::Found { finding, runs } => match finding {
                 Finding::CanListen(_) => Level::Ok,

@@ -21,13 +21,17 @@ use crate::{
 /// How fast the demo model writes, a word.
 const DEMO_PACE: std::time::Duration = std::time::Duration::from_millis(25);
 
-/// The models, first choice first, built to be asked once.
+/// Models with their names.
+pub type NamedModels = Vec<(ModelRef, Arc<dyn Model>)>;
+
+/// All models that write, each once, those that answer in front with the first choice first; built to be asked once.
 ///
 /// # Errors
 /// [`StartError::Config`] if one cannot be asked with its settings.
-pub fn chat_models_to_check(config: &Config) -> Result<Vec<Arc<dyn Model>>, StartError> {
+pub fn models_to_check(config: &Config) -> Result<NamedModels, StartError> {
     let models = models(config, None)?;
-    Ok(models.into_iter().map(|(_, model)| model).collect())
+    let named = models.into_iter().map(|((name, _), model)| (name, model));
+    Ok(named.collect())
 }
 
 /// The models with what they were built from.
@@ -56,8 +60,11 @@ pub(in crate::app) fn lineup(config: &Config, models: &Models) -> Result<Lineup,
     })
 }
 
-/// The model that tells what a text means.
-fn embedder(config: &Config) -> Result<Option<Arc<dyn Embed>>, StartError> {
+/// The model that tells what a text means, if there is one.
+///
+/// # Errors
+/// [`StartError::Config`] if it cannot be asked with its settings.
+pub fn embedder(config: &Config) -> Result<Option<Arc<dyn Embed>>, StartError> {
     let Some(ModelRef {
         provider: id,
         model,

@@ -17,6 +17,8 @@ pub(super) fn subject(subject: &Subject) -> String {
         Subject::Http => "http".into(),
         Subject::Account(name) => format!("account {name}"),
         Subject::Model(name) => format!("model {name}"),
+        Subject::Embed(name) => format!("embed {name}"),
+        Subject::Redis => "redis".into(),
         Subject::Skill(None) => "skills".into(),
         Subject::Skill(Some(name)) => format!("skill {name}"),
         Subject::Agent(None) => "agents".into(),
@@ -49,9 +51,12 @@ fn here(health: &Here) -> String {
         }
         Here::Folder { path } => path.display().to_string(),
         Here::NoFolder { path } => format!("{} is made by the first start", path.display()),
+        Here::NoHome => "there is none, so that no files are kept and the tools cannot reach the \
+                         gateway: set XDG_DATA_HOME or HOME"
+            .into(),
         Here::Forbidden { path, error } => format!(
-            "{} cannot be written ({error}): give it to this user (chown), or set storage.url to \
-             another folder",
+            "{} cannot be written ({error}): give it to this user (chown), or set storage.url (with \
+             PostgreSQL the variable XDG_DATA_HOME) to another folder",
             path.display()
         ),
         Here::Open { path, mode } => format!(
@@ -158,6 +163,10 @@ fn reach(health: &Reach) -> String {
         Reach::Unreachable { error } => {
             format!("cannot be reached ({error}): check base_url, network and proxy")
         }
+        Reach::MemoryAway { error } => format!(
+            "does not serve the memory ({error}): check memory.redis and the server; until then turns \
+             go on without what was remembered"
+        ),
         Reach::ProviderFailed { error } => format!("failed: {error}"),
     }
 }

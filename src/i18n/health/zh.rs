@@ -17,6 +17,8 @@ pub(super) fn subject(subject: &Subject) -> String {
         Subject::Http => "http".into(),
         Subject::Account(name) => format!("账号 {name}"),
         Subject::Model(name) => format!("模型 {name}"),
+        Subject::Embed(name) => format!("向量 {name}"),
+        Subject::Redis => "redis".into(),
         Subject::Skill(None) => "技能".into(),
         Subject::Skill(Some(name)) => format!("技能 {name}"),
         Subject::Agent(None) => "子代理".into(),
@@ -49,8 +51,12 @@ fn here(health: &Here) -> String {
         }
         Here::Folder { path } => path.display().to_string(),
         Here::NoFolder { path } => format!("{} 将在首次启动时创建", path.display()),
+        Here::NoHome => {
+            "没有数据目录，因此不保存文件，工具也无法联系网关：请设置 XDG_DATA_HOME 或 HOME".into()
+        }
         Here::Forbidden { path, error } => format!(
-            "{} 不可写（{error}）：请用 chown 把它交给当前用户，或把 storage.url 设到别的目录",
+            "{} 不可写（{error}）：请用 chown 把它交给当前用户，或把 storage.url（使用 PostgreSQL 时为\
+             环境变量 XDG_DATA_HOME）设到别的目录",
             path.display()
         ),
         Here::Open { path, mode } => {
@@ -159,6 +165,9 @@ fn reach(health: &Reach) -> String {
         Reach::Unreachable { error } => {
             format!("无法连接（{error}）：请检查 base_url、网络和代理")
         }
+        Reach::MemoryAway { error } => format!(
+            "无法提供记忆（{error}）：请检查 memory.redis 和服务器；在此之前，回答时不使用记忆"
+        ),
         Reach::ProviderFailed { error } => format!("出错：{error}"),
     }
 }

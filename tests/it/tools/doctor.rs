@@ -9,7 +9,11 @@ use weirgate_testkit::{
 };
 
 use super::{Said, tool};
-use crate::gateway::{BOT, Gateway, KEY, free_port};
+use crate::{
+    engine::Engine,
+    gateway::{BOT, Gateway, KEY, free_port},
+    redis,
+};
 
 /// The line of a subject.
 fn line<'a>(said: &'a Said, subject: &str) -> &'a str {
@@ -113,6 +117,89 @@ async fn what_is_wrong_is_named_with_what_to_do() {
         .lines()
         .find(|line| line.contains("qq/main") && line.contains("token"));
     assert!(account.unwrap().starts_with("warn"), "{said:?}");
+}
+
+#[tokio::test]
+async fn beside_a_server_the_folder_of_the_process_is_looked_at() {
+    let model = FakeModel::start().await;
+    let listen = format!("127.0.0.1:{}", free_port());
+    let changes = json!({ "http": { "listen": listen } });
+    let mut gateway = Gateway::prepare_on(Engine::Postgres, &model, changes).await;
+    let before = tool(&gateway, &["doctor", "--offline"]).await;
+    assert_eq!(before.code, 0, "{before:?}");
+    assert!(line(&before, "data folder").contains("first start"));
+    assert!(line(&before, "gateway").contains("does not run"));
+    assert!(line(&before, "disk").contains("MB free"));
+    gateway.up().await;
+    let beside = tool(&gateway, &["doctor", "--offline"]).await;
+    assert!(line(&beside, "gateway").contains("runs and answers"));
+    assert!(line(&beside, "database").contains("a gateway has it in use"));
+    assert!(line(&beside, "http").contains("by the running gateway"));
+    let told = line(&beside, "data folder");
+    let folder = gateway.folder().join("data/weirgate");
+    assert!(
+        told.starts_with("ok ") && told.contains(folder.to_str().unwrap()),
+        "{told}"
+    );
+    let place = told.split_whitespace().last().unwrap();
+    assert!(fs::metadata(place).unwrap().is_dir(), "{told}");
+    fs::set_permissions(place, fs::Permissions::from_mode(0o755)).unwrap();
+    let open = tool(&gateway, &["doctor", "--offline"]).await;
+    let told = line(&open, "data folder");
+    assert!(
+        told.starts_with("warn") && told.contains("chmod 700"),
+        "{told}"
+    );
+    gateway.term().await;
+    let mut nowhere = gateway.command(&["doctor", "--offline"]);
+    nowhere.env_remove("XDG_DATA_HOME").env_remove("HOME");
+    let told = String::from_utf8(nowhere.output().await.unwrap().stdout).unwrap();
+    assert!(
+        told.contains("set XDG_DATA_HOME or HOME") && told.contains("warn data folder"),
+        "{told}"
+    );
+}
+
+#[tokio::test]
+async fn each_model_is_asked_once_whatever_it_is_for_and_the_memory_too() {
+    let model = FakeModel::start().await;
+    let nobody = format!("http://127.0.0.1:{}/v1", free_port());
+    let changes = |port: u16| {
+        json!({
+            "providers": { "away": { "kind": "openai", "base_url": nobody } },
+            "models": {
+                "chat": ["main/test", "main/test", "main/second"], "compress": ["away/short"],
+                "choices": ["main/chosen"], "embed": "main/meaning",
+            },
+            "memory": { "backend": "redis", "redis": { "host": "127.0.0.1", "port": port } },
+        })
+    };
+    let gateway = Gateway::prepare(&model, changes(redis::shared()));
+    let said = tool(&gateway, &["doctor"]).await;
+    assert_eq!(said.code, 1, "{said:?}");
+    for (subject, level, words) in [
+        ("model main/test", "ok", "answers, after"),
+        ("model main/second", "ok", "answers, after"),
+        ("model away/short", "FAIL", "cannot be reached"),
+        ("model main/chosen", "ok", "answers, after"),
+        ("embed main/meaning", "ok", "answers, after"),
+        ("redis", "ok", "answers, after"),
+    ] {
+        let line = line(&said, subject);
+        assert!(line.starts_with(level) && line.contains(words), "{line}");
+    }
+    assert_eq!(said.out.matches("model ").count(), 4, "{said:?}");
+    gateway.configure(&model, changes(free_port()));
+    let offline = tool(&gateway, &["doctor", "--offline"]).await;
+    for subject in ["embed main/meaning", "redis"] {
+        assert!(line(&offline, subject).contains("not asked"), "{offline:?}");
+    }
+    let away = tool(&gateway, &["doctor"]).await;
+    let told = line(&away, "redis");
+    assert!(
+        told.starts_with("FAIL") && told.contains("memory.redis"),
+        "{told}"
+    );
 }
 
 fn ms(millis: u64) -> std::time::Duration {
