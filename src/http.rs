@@ -40,6 +40,8 @@ pub struct Readiness {
     store: Arc<dyn Store>,
     connections: Arc<Connections>,
     draining: AtomicBool,
+    /// The store was not ready when it was last looked at.
+    failing: AtomicBool,
 }
 
 impl std::fmt::Debug for Readiness {
@@ -58,6 +60,7 @@ impl Readiness {
             store,
             connections,
             draining: AtomicBool::new(false),
+            failing: AtomicBool::new(false),
         }
     }
 

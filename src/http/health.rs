@@ -1,4 +1,7 @@
 //! /healthz and /readyz.
+//!
+//! Owns what they say, and that the log tells when the store goes away and comes back, not how often somebody asked. It
+//! never says why the store fails to whoever asks.
 
 use std::{
     collections::BTreeMap,
@@ -42,11 +45,19 @@ pub(super) async fn ready(State(own): State<Arc<Own>>) -> (StatusCode, Json<Repo
         })
         .collect();
     let ready = store.is_ok() && !draining;
+    let failed_before = readiness.failing.swap(store.is_err(), Ordering::Relaxed);
     let store = match store {
-        Ok(()) => "ok".to_owned(),
+        Ok(()) => {
+            if failed_before {
+                tracing::info!("the store is ready again");
+            }
+            "ok".to_owned()
+        }
         Err(error) => {
-            // The error may name paths; it is for the operator's log, not for whoever asks.
-            tracing::error!(%error, "the store is not ready");
+            if !failed_before {
+                // The error may name paths; it is for the operator's log, not for whoever asks.
+                tracing::error!(%error, "the store is not ready");
+            }
             "failing".to_owned()
         }
     };

@@ -1,5 +1,6 @@
 //! Starting: with nothing, with a broken configuration, beside another process; and what probes see.
 
+mod away;
 mod probes;
 mod service;
 
