@@ -286,6 +286,7 @@ impl Shared {
                 Err(_) => {
                     // The adapter or its renderer panicked over this reply; the next ones are fine.
                     tracing::error!(reply = id, "a delivery panicked; the reply is given up");
+                    self.with_governor(&reply.key, |governor, _| governor.leave(conversation));
                     self.note(turn, id, Reason::SendFailed);
                     self.settle(id, part, failed(Reason::SendFailed)).await;
                     self.unanswered(&reply);
@@ -307,9 +308,24 @@ impl Shared {
         self.unanswered(&reply);
     }
 
+    /// Waits for the account's pace, as [`Self::pace`] does, and stands in nobody's way afterwards.
+    async fn wait_for_pace(
+        &self,
+        reply: &Reply,
+        begun: bool,
+        capabilities: Capabilities,
+        frozen: &mut Tick,
+    ) -> Result<(), Held> {
+        let waited = self.pace(reply, begun, capabilities, frozen).await;
+        if waited.is_err() {
+            self.with_governor(&reply.key, |governor, _| governor.leave(reply.conversation));
+        }
+        waited
+    }
+
     /// Waits for the account's pace. Time for which the platform froze the place is added to `frozen`;
     /// it does not count as age, and a reply that has begun never expires.
-    async fn wait_for_pace(
+    async fn pace(
         &self,
         reply: &Reply,
         begun: bool,

@@ -1,7 +1,10 @@
 //! The budget of everything that one account sends.
 //!
-//! Owns the token buckets of an account and of its conversations, and the pauses that the platform
-//! demands. Pure: time is an argument. It never sleeps; the deliverer asks when it may go on.
+//! Owns the token buckets of an account and of its conversations, the pauses that the platform demands, and
+//! the line of conversations that wait for the account: whoever has something to send gets its token before
+//! anybody gets a second one. Pure: time is an argument. It never sleeps; the deliverer asks when it may go on.
+
+mod line;
 
 use std::{collections::HashMap, time::Duration};
 
@@ -11,6 +14,8 @@ use crate::{
     clock::{Tick, micros},
     schedule::bucket::{Gcra, Rate},
 };
+
+use line::Line;
 
 /// Conversations that are kept before idle ones are looked for.
 const SWEEP_AT: usize = 512;
@@ -39,6 +44,7 @@ impl Default for Budget {
 pub struct Governor {
     account: Budget,
     conversations: HashMap<i64, Budget>,
+    line: Line,
     sweep_at: usize,
 }
 
@@ -47,6 +53,7 @@ impl Default for Governor {
         Self {
             account: Budget::default(),
             conversations: HashMap::new(),
+            line: Line::default(),
             sweep_at: SWEEP_AT,
         }
     }
@@ -74,14 +81,50 @@ pub enum Wait {
 }
 
 impl Governor {
-    /// Takes a token for a send into a conversation.
+    /// Takes a token for a send into a conversation. Who has to wait for the account stands in line until he
+    /// takes it, or [leaves](Self::leave).
     ///
     /// # Errors
     /// When to ask again; nothing was taken.
     pub fn take(&mut self, conversation: i64, rates: Rates, now: Tick) -> Result<(), Wait> {
-        self.check(conversation, rates, 1, now)?;
+        let (account_rate, rate) = pair(rates);
+        let place = self.place(conversation);
+        // A place that cannot take anything now holds nobody up.
+        if place.frozen_until > now {
+            self.line.leave(conversation);
+        }
+        let frozen = self.account.frozen_until.max(place.frozen_until);
+        if frozen > now {
+            return Err(Wait::Frozen(frozen));
+        }
+        let ready = place.bucket.ready_at(rate, 1, now);
+        if ready > now {
+            self.line.leave(conversation);
+            return Err(Wait::Pace(ready));
+        }
+        let ahead = self.line.ahead_of(conversation);
+        let ready = self.account.bucket.ready_behind(account_rate, ahead, now);
+        if ready > now {
+            self.line.enter(conversation);
+            return Err(Wait::Pace(self.ask_again(account_rate, ready, now)));
+        }
+        self.line.leave(conversation);
         self.spend(conversation, rates, now);
         Ok(())
+    }
+
+    /// A conversation does not wait for a token any more.
+    pub fn leave(&mut self, conversation: i64) {
+        self.line.leave(conversation);
+    }
+
+    /// When somebody asks again whose token comes at `ready`: half-way, as those ahead of him may leave; exactly then
+    /// if it is near.
+    fn ask_again(&self, rate: Rate, ready: Tick, now: Tick) -> Tick {
+        let next = self.account.bucket.ready_behind(rate, 0, now);
+        let after = self.account.bucket.ready_behind(rate, 1, now);
+        let half = now.saturating_add(ready.saturating_sub(now) / 2);
+        if half <= after.max(next) { ready } else { half }
     }
 
     /// Takes a token for something cosmetic, such as a preview, but only if one is left afterwards: a
@@ -90,16 +133,18 @@ impl Governor {
         // Where only one token fits there is never one to spare.
         let lone = |rate: Rate| rate.per_second > 0.0 && rate.burst < 2;
         let (account, place) = pair(rates);
-        let spare =
-            !lone(account) && !lone(place) && self.check(conversation, rates, 2, now).is_ok();
+        let spare = !lone(account)
+            && !lone(place)
+            && self.line.is_empty()
+            && self.has_two(conversation, rates, now);
         if spare {
             self.spend(conversation, rates, now);
         }
         spare
     }
 
-    /// The platform demands a pause.
-    pub fn freeze(&mut self, conversation: i64, scope: Freeze, after: Duration, now: Tick) {
+    /// The platform demands a pause. Says by how much longer it is than the one under way.
+    pub fn freeze(&mut self, conversation: i64, scope: Freeze, after: Duration, now: Tick) -> Tick {
         self.sweep(now);
         let until = now.saturating_add(micros(after));
         let budget = match scope {
@@ -109,27 +154,23 @@ impl Governor {
                 self.conversations.entry(conversation).or_default()
             }
         };
-        budget.frozen_until = budget.frozen_until.max(until);
+        let before = budget.frozen_until.max(now);
+        budget.frozen_until = before.max(until);
+        budget.frozen_until - before
     }
 
-    fn check(&self, conversation: i64, rates: Rates, tokens: u32, now: Tick) -> Result<(), Wait> {
+    fn place(&self, conversation: i64) -> Budget {
+        let found = self.conversations.get(&conversation).copied();
+        found.unwrap_or_default()
+    }
+
+    /// Whether two tokens are there.
+    fn has_two(&self, conversation: i64, rates: Rates, now: Tick) -> bool {
         let (account_rate, rate) = pair(rates);
-        let place = self
-            .conversations
-            .get(&conversation)
-            .copied()
-            .unwrap_or_default();
-        let frozen = self.account.frozen_until.max(place.frozen_until);
-        if frozen > now {
-            return Err(Wait::Frozen(frozen));
-        }
-        let account = self.account.bucket.ready_at(account_rate, tokens, now);
-        let ready = account.max(place.bucket.ready_at(rate, tokens, now));
-        if ready > now {
-            Err(Wait::Pace(ready))
-        } else {
-            Ok(())
-        }
+        let place = self.place(conversation);
+        self.account.frozen_until.max(place.frozen_until) <= now
+            && self.account.bucket.ready_at(account_rate, 2, now) <= now
+            && place.bucket.ready_at(rate, 2, now) <= now
     }
 
     fn spend(&mut self, conversation: i64, rates: Rates, now: Tick) {

@@ -71,6 +71,20 @@ impl Gcra {
         coarse(at).max(now)
     }
 
+    /// The first tick, not before `now`, at which one token can be taken if `ahead` others are taken
+    /// before it, each as soon as it is there.
+    #[must_use]
+    pub fn ready_behind(&self, rate: Rate, ahead: usize, now: Tick) -> Tick {
+        let Some(price) = rate.price() else {
+            return now;
+        };
+        let ahead = u64::try_from(ahead).unwrap_or(u64::MAX);
+        let full = self.full.max(fine(now));
+        let full = full.saturating_add(price.saturating_mul(ahead));
+        let spare = price.saturating_mul(u64::from(rate.burst() - 1));
+        coarse(full.saturating_sub(spare)).max(now)
+    }
+
     /// Takes `tokens` if they are there and says whether it did. More than the burst are taken
     /// from a full bucket, which then owes the rest.
     #[must_use]

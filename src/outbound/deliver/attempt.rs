@@ -6,7 +6,7 @@
 use std::{sync::Arc, time::Duration};
 
 use weirgate_sdk::{
-    Adapter, MessageId, Outgoing, OutgoingFile, SendError,
+    Adapter, Freeze, MessageId, Outgoing, OutgoingFile, SendError,
     answer::{Format, Rendered},
 };
 
@@ -28,6 +28,8 @@ use crate::{
 
 /// How long the operator is not told again that the bot may not write in a conversation.
 const FORBIDDEN_AGAIN: Duration = Duration::from_secs(3_600);
+/// A pause that is longer is told in the log: people would wonder.
+const LONG_PAUSE: Duration = Duration::from_secs(5);
 
 /// A part.
 pub(super) struct Part<'a> {
@@ -294,9 +296,14 @@ impl Shared {
         match error {
             SendError::RateLimited { after, scope } => {
                 self.note(reply.turn, reply.id, Reason::SendRateLimited);
-                self.with_governor(&reply.key, |governor, now| {
-                    governor.freeze(reply.conversation, *scope, *after, now);
+                let longer = self.with_governor(&reply.key, |governor, now| {
+                    governor.freeze(reply.conversation, *scope, *after, now)
                 });
+                if longer > micros(LONG_PAUSE) {
+                    // Once for all who wait for it.
+                    tracing::info!(conversation = %reply.key.encode(), scope = scope_word(*scope),
+                        seconds = after.as_secs(), "the platform demands a pause; what goes there waits");
+                }
                 Next::Again(Duration::ZERO)
             }
             SendError::Unavailable(_) => Next::Again(grow(&mut tried.pause)),
@@ -391,6 +398,14 @@ impl Shared {
     async fn rest(&self, pause: Duration) -> bool {
         self.sleep_until(self.clock.tick().saturating_add(micros(pause)))
             .await
+    }
+}
+
+/// How far a pause reaches.
+fn scope_word(scope: Freeze) -> &'static str {
+    match scope {
+        Freeze::Account => "account",
+        Freeze::Conversation | Freeze::Route => "conversation",
     }
 }
 

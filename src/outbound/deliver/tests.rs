@@ -2,6 +2,8 @@
 
 mod ends;
 mod errors;
+mod fair;
+mod floods;
 mod order;
 mod restart;
 

@@ -46,6 +46,31 @@ fn a_batch_above_the_burst_needs_a_full_bucket_and_is_paid_back_exactly() {
 }
 
 #[test]
+fn behind_others_a_token_comes_as_if_they_had_taken_theirs() {
+    for (per_second, burst, taken) in [(3.0, 1, 1), (3.0, 5, 2), (0.7, 4, 4), (25.0, 1, 0)] {
+        let rate = rate(per_second, burst);
+        let mut bucket = Gcra::default();
+        for _ in 0..taken {
+            assert!(bucket.take(rate, 1, 9));
+        }
+        let (start, mut now) = (bucket, 9);
+        for ahead in 0..20 {
+            now = bucket.ready_at(rate, 1, now);
+            // Each who takes comes at a whole tick, less than one after his token.
+            let told = start.ready_behind(rate, ahead, 9);
+            let late = now.checked_sub(told);
+            assert!(
+                late <= Tick::try_from(ahead).ok(),
+                "{rate:?} {ahead} {told} {now}"
+            );
+            assert!(late.is_some(), "{rate:?} {ahead} {told} {now}");
+            assert!(bucket.take(rate, 1, now));
+        }
+    }
+    assert_eq!(Gcra::default().ready_behind(Rate::UNLIMITED, 1_000, 9), 9);
+}
+
+#[test]
 fn rate_zero_is_no_limit() {
     let mut bucket = Gcra::default();
     for rate in [

@@ -4,7 +4,7 @@ use super::*;
 
 impl Rig {
     /// The process ends without a word; the next one opens the same file and takes up what it finds.
-    async fn crash(mut self) -> Self {
+    pub(super) async fn crash(mut self) -> Self {
         let path = self.path.with_extension("next");
         // What another process would find: the file and its log as they are now.
         for suffix in ["", "-wal"] {
