@@ -5,9 +5,10 @@
 
 mod again;
 mod change;
+mod here;
 mod plan;
 
-use std::{borrow::Cow, collections::HashMap, sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use tokio::{
@@ -18,8 +19,8 @@ use tokio::{
     },
 };
 use weirgate_sdk::{
-    AccountName, Batch, ChatKind, Connection, Cursor, Event, InboundMessage, Ingress, Keeper,
-    Manage, NotAccepted, Outcome, Platform, Receipt, ReceiptSlot, Stop, Transcript,
+    AccountName, Batch, Connection, Cursor, InboundMessage, Ingress, Keeper, Manage, NotAccepted,
+    Outcome, Platform, Receipt, ReceiptSlot, Stop, Transcript,
 };
 
 use super::{
@@ -263,25 +264,6 @@ impl Ingress for Intake {
 }
 
 impl Shared {
-    /// When the bot feels addressed where something is said: what was set there, else what the account says.
-    async fn addressing<'a>(&self, event: &Event, rules: &'a AccountRules) -> Cow<'a, Addressing> {
-        let of_account = Cow::Borrowed(&rules.addressing);
-        let Event::Message(message) = event else {
-            return of_account;
-        };
-        if message.chat != ChatKind::Group {
-            return of_account;
-        }
-        match self.parts.directory.rules_at(&message.conversation).await {
-            Ok(Some(here)) => rules.addressing.within(&here.settings),
-            Ok(None) => of_account,
-            Err(error) => {
-                tracing::warn!(%error, "what addresses the bot in a group cannot be read");
-                of_account
-            }
-        }
-    }
-
     async fn accept(
         self: &Arc<Self>,
         batch: Batch,
@@ -320,7 +302,7 @@ impl Shared {
         }
         let idle = messages.is_empty() && cursor.is_none();
         if idle && steps.iter().all(|step| matches!(step, Step::Ended(_))) {
-            let outcomes = steps.iter().map(ended).collect();
+            let outcomes = steps.iter().map(plan::ended).collect();
             slot.resolve(Ok(outcomes));
             return;
         }
@@ -504,13 +486,6 @@ impl Shared {
 /// A number of things as metrics count them.
 fn count(things: usize) -> u64 {
     u64::try_from(things).unwrap_or(u64::MAX)
-}
-
-fn ended(step: &Step) -> Outcome {
-    match step {
-        Step::Ended(outcome) => *outcome,
-        _ => Outcome::Ignored,
-    }
 }
 
 fn log_failure(result: Result<(), StoreError>) {

@@ -139,6 +139,14 @@ impl Shared {
     }
 }
 
+/// How an event ended of which nothing is to be done.
+pub(super) fn ended(step: &Step) -> Outcome {
+    match step {
+        Step::Ended(outcome) => *outcome,
+        _ => Outcome::Ignored,
+    }
+}
+
 /// What is done with an event, for the metrics.
 pub(super) fn outcome_name(step: &Step) -> &'static str {
     match step {
