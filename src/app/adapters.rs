@@ -137,7 +137,10 @@ platforms! {
         routes: |_| None,
         together: weirgate_discord::settings::conflicts;
     "interop": weirgate_interop, accounts: MAX_ACCOUNTS,
-        routes: |_| None,
+        routes: |adapter: &Arc<weirgate_interop::Interop>| {
+            let adapter = adapter.router(false).map(|_| Arc::clone(adapter))?;
+            Some(Arc::new(move |first| adapter.router(first).unwrap_or_default()))
+        },
         together: weirgate_interop::settings::conflicts,
         serves: true;
     "qq": qq, accounts: MAX_ACCOUNTS,

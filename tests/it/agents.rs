@@ -4,6 +4,7 @@
 //! gateway.
 
 mod a2a;
+mod a2a_served;
 mod fake;
 mod reached;
 mod served;

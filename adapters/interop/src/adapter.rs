@@ -3,18 +3,18 @@
 //! Owns what stands between the gateway and its callers: nobody may call before it runs or after it was told to stop. An
 //! answer is told to whoever waits for it; whoever does not reads it from the store.
 
-use std::{fmt, io, net::SocketAddr, sync::Arc, time::SystemTime};
+use std::{fmt, io, net::SocketAddr, sync::Arc};
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use weirgate_sdk::{
     AccountName, Adapter, AdapterError, Capabilities, Connection, ConversationKey, Finding,
     Ingress, Length, LengthUnit, MediaLimits, MessageId, Outgoing, Platform, Rates, SendError,
-    Sent, Setup, Stop, Streaming, Streams, Timestamp, answer::Render,
+    Sent, Setup, Stop, Streaming, Streams, answer::Render,
 };
 
 use crate::{
-    PLATFORM, Settings,
+    PLATFORM, Settings, a2a,
     acp::{self, Listener},
     callers::Callers,
     format::{LIMIT, Marked},
@@ -35,6 +35,9 @@ pub(crate) struct Shared {
     pub(crate) settings: Settings,
     pub(crate) callers: Callers,
     pub(crate) hub: Arc<Hub>,
+    /// How the outside reaches the gateway's web server, if the operator says so.
+    pub(crate) origin: Option<String>,
+    pub(crate) version: &'static str,
     running: Mutex<Option<Running>>,
 }
 
@@ -54,6 +57,8 @@ pub fn build(setup: Setup, settings: Settings) -> Arc<Interop> {
             callers: Callers::new(&settings.callers),
             settings,
             hub: Arc::default(),
+            origin: setup.public_origin,
+            version: setup.version,
             running: Mutex::new(None),
         }),
         listener: Mutex::new(None),
@@ -99,6 +104,13 @@ impl Interop {
         let address = listener.address();
         *self.listener.lock() = Some(listener);
         Ok(address)
+    }
+
+    /// The routes on the gateway's web server, if it has any. Of several agents the `first` has its card where the cards of
+    /// servers are.
+    #[must_use]
+    pub fn router(&self, first: bool) -> Option<axum::Router> {
+        a2a::router(&self.shared, first)
     }
 
     pub(crate) fn is_running(&self) -> bool {
@@ -199,12 +211,4 @@ impl fmt::Debug for Interop {
             .field("account", &self.shared.account)
             .finish_non_exhaustive()
     }
-}
-
-/// Now.
-pub(crate) fn now() -> Timestamp {
-    let since = SystemTime::now()
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .unwrap_or_default();
-    Timestamp::try_from(since.as_millis()).unwrap_or(Timestamp::MAX)
 }

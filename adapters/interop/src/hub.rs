@@ -22,6 +22,8 @@ use crate::{
 const MAX_CALLS: usize = 10_000;
 /// Parts of a session that are known when they come again.
 const MAX_SENT: usize = 256;
+/// Calls that were given up and are known as such.
+const MAX_CANCELLED: usize = 256;
 /// Most readers of one session.
 const MAX_READERS: usize = 16;
 
@@ -33,6 +35,8 @@ pub(crate) struct Hub(Mutex<State>);
 struct State {
     rooms: HashMap<ConversationKey, Room>,
     calls: usize,
+    /// What was given up, as far as it is remembered: the store knows only that nothing was answered.
+    cancelled: VecDeque<(ConversationKey, MessageId)>,
 }
 
 #[derive(Debug, Default)]
@@ -83,6 +87,31 @@ impl Hub {
     pub(crate) fn end(&self, call: &Call, stage: Stage) {
         call.end(stage);
         self.forget(&call.conversation, std::slice::from_ref(&call.message));
+    }
+
+    /// A message was given up by its caller.
+    pub(crate) fn cancel(&self, conversation: &ConversationKey, message: &MessageId) {
+        for call in self.find(conversation, std::slice::from_ref(message)) {
+            self.end(&call, Stage::Cancelled);
+        }
+        let mut state = self.0.lock();
+        if state.cancelled.len() >= MAX_CANCELLED {
+            state.cancelled.pop_front();
+        }
+        state
+            .cancelled
+            .push_back((conversation.clone(), message.clone()));
+    }
+
+    /// Whether a message is known to have been given up.
+    pub(crate) fn was_cancelled(
+        &self,
+        conversation: &ConversationKey,
+        message: &MessageId,
+    ) -> bool {
+        let state = self.0.lock();
+        let mut cancelled = state.cancelled.iter();
+        cancelled.any(|(key, id)| key == conversation && id == message)
     }
 
     /// Passes a part on to whoever waits for it.

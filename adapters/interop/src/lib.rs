@@ -4,14 +4,17 @@
 //! socket, and what he calls session is a conversation: a call goes the way of everybody's messages. [`build`] makes the
 //! adapter; `docs/agents.md` is the protocol. This crate never decides what a caller may do.
 
+mod a2a;
 mod acp;
 mod adapter;
 mod call;
 mod callers;
+mod fault;
 mod format;
 mod hub;
 mod preview;
 mod recall;
+mod said;
 pub mod settings;
 mod submit;
 

@@ -8,6 +8,9 @@ use weirgate_sdk::settings::{Fields, Secret, Setting};
 
 /// Most callers with a token of their own.
 const MAX_CALLERS: usize = 256;
+/// Most skills of a card, and most tags of one.
+const MAX_SKILLS: usize = 64;
+const MAX_TAGS: usize = 32;
 /// Longest description, in characters.
 const MAX_DESCRIPTION: usize = 1_000;
 /// Longest name of the agent or a caller, in characters.
@@ -28,10 +31,32 @@ pub struct Settings {
     pub callers: Vec<(String, Secret)>,
     /// Where it listens for lines.
     pub acp: Option<Listen>,
+    /// It speaks A2A on the gateway's web server.
+    pub a2a: Option<A2a>,
     /// Longest task, in characters.
     pub max_task: usize,
     /// Most connections at once.
     pub max_connections: usize,
+}
+
+/// What its agent card says.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct A2a {
+    /// What it can do; without any, that is what it is good for.
+    pub skills: Vec<Skill>,
+}
+
+/// Something that it can do.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Skill {
+    /// Its id, unique in the card.
+    pub id: String,
+    /// What it is called.
+    pub name: String,
+    /// What it is good for.
+    pub description: String,
+    /// Words by which it is found.
+    pub tags: Vec<String>,
 }
 
 /// Where it listens.
@@ -50,6 +75,7 @@ impl Default for Settings {
             description: "Answers questions and works on tasks, in words.".to_owned(),
             callers: Vec::new(),
             acp: None,
+            a2a: None,
             max_task: 32_000,
             max_connections: 64,
         }
@@ -64,13 +90,18 @@ impl Settings {
         let acp = fields
             .get("acp")
             .and_then(|setting| listen(&setting, &mut callers));
-        if !fields.has("acp") {
-            fields.missing("acp", Some("write where it listens; {} is a socket"));
+        let a2a = fields
+            .get("a2a")
+            .map(|setting| card(&setting, &mut callers));
+        if !(fields.has("acp") || fields.has("a2a")) {
+            let hint = "write where it listens: acp: {} is a socket, a2a the web server";
+            fields.missing("acp", Some(hint));
         }
         Self {
             name: word(fields, "name", &default.name, MAX_NAME),
             description: word(fields, "description", &default.description, MAX_DESCRIPTION),
             acp,
+            a2a,
             max_task: fields.usize("max_task", default.max_task, 100..=60_000),
             max_connections: fields.usize("max_connections", default.max_connections, 1..=4_096),
             callers,
@@ -177,6 +208,43 @@ pub fn conflicts(accounts: &[(&str, &Settings)]) -> Vec<String> {
     problems
 }
 
+/// What the card says; a token that stands there is that of one more caller.
+fn card(setting: &Setting<'_>, callers: &mut Vec<(String, Secret)>) -> A2a {
+    let mut fields = setting.fields();
+    if let Some(token) = fields.secret("token") {
+        callers.push((REMOTE.to_owned(), token));
+    }
+    if callers.is_empty() {
+        let hint = "write a token here, or callers with tokens";
+        fields.missing("token", Some(hint));
+    }
+    let mut skills: Vec<Skill> = Vec::new();
+    for item in fields.list("skills") {
+        let mut skill = item.fields();
+        let (id, name) = (skill.required_text("id"), skill.required_text("name"));
+        let description = skill.text("description", "");
+        let tags = skill.texts("tags", MAX_TAGS);
+        skill.finish();
+        let (Some(id), Some(name)) = (id, name) else {
+            continue;
+        };
+        if skills.len() >= MAX_SKILLS {
+            item.invalid(format!("more than {MAX_SKILLS} skills"), None);
+        } else if skills.iter().any(|other| other.id == id) {
+            item.invalid("another skill has this id", None);
+        } else {
+            skills.push(Skill {
+                id,
+                name,
+                description,
+                tags,
+            });
+        }
+    }
+    fields.finish();
+    A2a { skills }
+}
+
 /// Whether a text is a host and a port; 0 is any port.
 fn is_address(text: &str) -> bool {
     text.rsplit_once(':')
@@ -231,6 +299,20 @@ mod tests {
         assert_eq!(told, ["a.acp.address"]);
         let (_, told, _) = read(&acp([("address", "127.0.0.1:7420")]));
         assert_eq!(told, ["a.acp.address"]);
+    }
+
+    #[test]
+    fn a_card_needs_a_token_and_has_skills() {
+        let skill = |id: &str| Node::map([("id", Node::text(id)), ("name", Node::text("Sum"))]);
+        let skills = Node::list([skill("a"), skill("a"), Node::map([("id", Node::text("b"))])]);
+        let token = Node::text("a-long-secret-value");
+        let card = Node::map([("token", token), ("skills", skills)]);
+        let (settings, told, _) = read(&Node::map([("a2a", card)]));
+        assert_eq!(told, ["a.a2a.skills[1]", "a.a2a.skills[2].name"]);
+        assert_eq!(settings.a2a.map(|card| card.skills.len()), Some(1));
+        let nothing: [(&str, Node); 0] = [];
+        let (_, told, _) = read(&Node::map([("a2a", Node::map(nothing))]));
+        assert_eq!(told, ["a.a2a.token"]);
     }
 
     #[test]

@@ -62,6 +62,12 @@ impl Door {
         }
     }
 
+    /// Hands in one message and waits until it is known what became of it.
+    pub(crate) async fn take(&self, submission: Submission) {
+        let result = self.hand_in(&submission).await.await;
+        self.settle(submission, result, &mut VecDeque::new()).await;
+    }
+
     async fn hand_in(&self, submission: &Submission) -> Receipt {
         let batch = Batch {
             platform: PLATFORM.into(),
@@ -127,12 +133,14 @@ impl Door {
                 call.accepted();
                 // It may have ended before this process was there.
                 let transcript = self.ingress.transcript();
-                if let Ok(Some(progress)) =
-                    recalled(&*transcript, &call.conversation, &call.message).await
-                    && progress.stage.is_over()
-                {
-                    call.set(progress);
-                    self.hub.end(call, Stage::Silent);
+                match recalled(&*transcript, &call.conversation, &call.message).await {
+                    Ok(Some(progress)) if !progress.stage.is_over() => {}
+                    Ok(progress) => {
+                        progress.into_iter().for_each(|progress| call.set(progress));
+                        // Without an entry it ended so long ago that nothing is left of it.
+                        self.hub.end(call, Stage::Silent);
+                    }
+                    Err(error) => tracing::warn!(error, "a call cannot be looked for"),
                 }
             }
             Ok(Some(Outcome::Refused)) => {

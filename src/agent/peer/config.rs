@@ -116,8 +116,8 @@ impl Collaboration {
         let auto_discover_internal = discovery.bool("auto_discover_internal", true);
         discovery.finish();
         let subagents = Subagents::read(fields.section("subagents"));
-        let acp = Endpoints::read(fields.section("acp"), refresh, acp_link, true);
-        let a2a = Endpoints::read(fields.section("a2a"), refresh, card_link, false);
+        let acp = Endpoints::read(fields.section("acp"), refresh, acp_link);
+        let a2a = Endpoints::read(fields.section("a2a"), refresh, card_link);
         for endpoint in &a2a.endpoints {
             if acp
                 .endpoints
@@ -142,7 +142,8 @@ impl Collaboration {
     #[must_use]
     pub fn listens(&self) -> Vec<(&'static str, Node)> {
         let acp = self.acp.listens().map(|node| ("acp", node));
-        acp.into_iter().collect()
+        let a2a = self.a2a.listens().map(|node| ("a2a", node));
+        acp.into_iter().chain(a2a).collect()
     }
 
     /// The endpoints that are used.
@@ -156,7 +157,6 @@ impl Endpoints {
         mut fields: Fields<'_>,
         refresh: Duration,
         link: fn(&mut Fields<'_>) -> Option<Link>,
-        listens: bool,
     ) -> Self {
         let enabled = fields.bool("enabled", true);
         let mut endpoints: Vec<Endpoint> = Vec::new();
@@ -172,7 +172,7 @@ impl Endpoints {
                 endpoints.push(endpoint);
             }
         }
-        let listen = listens.then(|| listen(&mut fields)).flatten();
+        let listen = listen(&mut fields);
         fields.finish();
         Self {
             enabled,

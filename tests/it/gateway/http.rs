@@ -39,8 +39,25 @@ impl Gateway {
         self.ask("POST", path, headers).await
     }
 
+    /// POST with a body; status 0 if nobody listens, or the connection is cut.
+    pub async fn post_body(&self, path: &str, headers: &[(&str, &str)], body: &str) -> Response {
+        let length = body.len().to_string();
+        let headers = [headers, &[("Content-Length", &length)]].concat();
+        self.tell("POST", path, &headers, body).await
+    }
+
     async fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)]) -> Response {
-        request(self, method, path, headers)
+        self.tell(method, path, headers, "").await
+    }
+
+    async fn tell(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Response {
+        request(self, method, path, headers, body)
             .await
             .unwrap_or_else(|error| Response {
                 status: 0,
@@ -65,6 +82,7 @@ async fn request(
     method: &str,
     path: &str,
     headers: &[(&str, &str)],
+    body: &str,
 ) -> std::io::Result<Response> {
     let address = gateway.http();
     let mut stream = TcpStream::connect(address).await?;
@@ -76,6 +94,7 @@ async fn request(
         request.push_str(&format!("{name}: {value}\r\n"));
     }
     request.push_str("\r\n");
+    request.push_str(body);
     stream.write_all(request.as_bytes()).await?;
     let mut bytes = Vec::new();
     stream.read_to_end(&mut bytes).await?;

@@ -13,21 +13,19 @@ use tokio::{
     task::JoinSet,
     time::{sleep, timeout},
 };
-use weirgate_sdk::{
-    ChatKind, ConversationKey, DedupeKey, Event, InboundMessage, PlatformRole, Segment, Sender,
-    SenderKind, UserKey, Via, text::clean,
-};
+use weirgate_sdk::{ConversationKey, Event};
 
 use super::{
     line::Lines,
     listen::Stream,
-    wire::{self, Asked, Fault, MAX_FIRST, MAX_LINE, Request},
+    wire::{self, Asked, MAX_FIRST, MAX_LINE, Request},
 };
 use crate::{
-    PLATFORM,
-    adapter::{Shared, now},
+    adapter::Shared,
     call::{Call, New, Stage, news},
+    fault::Fault,
     hub::Begun,
+    said::{label, said},
     submit::Submission,
 };
 
@@ -45,8 +43,6 @@ const MAX_CALLS: usize = 512;
 const MAX_WATCHED: usize = 64;
 /// Messages that wait to be handed in.
 const MAX_WAITING: usize = 64;
-/// How long the same message of a caller is the same.
-const LIFETIME: Duration = Duration::from_hours(24);
 
 /// The calls of a connection that are under way, by the number of their request.
 type Calls = Arc<Mutex<HashMap<String, Arc<Call>>>>;
@@ -400,45 +396,4 @@ impl Follow {
 
 fn is_refused(stage: Stage) -> bool {
     matches!(stage, Stage::Refused(_))
-}
-
-/// A name that nobody has.
-fn label() -> String {
-    format!("{:032x}", rand::random::<u128>())
-}
-
-/// A call as a message of its caller.
-pub(crate) fn said(call: &Call, caller: &str, task: &str) -> InboundMessage {
-    let (message, now) = (call.message.as_str(), now());
-    let session = call.conversation.thread.as_ref();
-    let session = session.map(|session| session.as_str()).unwrap_or_default();
-    InboundMessage {
-        conversation: call.conversation.clone(),
-        chat: ChatKind::Private,
-        sender: Sender {
-            key: UserKey {
-                platform: PLATFORM.into(),
-                realm: "".into(),
-                id: caller.into(),
-            },
-            name: caller.to_owned(),
-            is_bot: false,
-            role: PlatformRole::Unknown,
-            kind: SenderKind::Person,
-        },
-        id: message.into(),
-        segments: vec![Segment::Text(clean(task))],
-        via: Via::Text,
-        mentions_bot: false,
-        reply_to: None,
-        group_key: None,
-        sent_at: now,
-        received_at: now,
-        reply_context: None,
-        dedupe: DedupeKey {
-            // At most 64 bytes each, by who may write them.
-            key: format!("{caller}/{session}/{message}").into(),
-            lifetime: LIFETIME,
-        },
-    }
 }

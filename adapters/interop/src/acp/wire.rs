@@ -4,6 +4,8 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::fault::Fault;
+
 /// The longest line of a caller, in bytes.
 pub(crate) const MAX_LINE: usize = 1024 * 1024;
 /// The longest line before he is known, in bytes.
@@ -41,40 +43,6 @@ pub(crate) struct Asked {
     pub(crate) session: Option<String>,
     /// The message that it is, if the caller says so.
     pub(crate) message: Option<String>,
-}
-
-/// Why a request is refused.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Fault {
-    pub(crate) code: i32,
-    pub(crate) message: String,
-}
-
-impl Fault {
-    pub(crate) const UNKNOWN_CALLER: i32 = -32_001;
-    pub(crate) const UNKNOWN_AGENT: i32 = -32_002;
-    pub(crate) const REFUSED: i32 = -32_003;
-    pub(crate) const CANCELLED: i32 = -32_800;
-    const NOT_JSON: i32 = -32_700;
-    const NO_REQUEST: i32 = -32_600;
-    const NO_METHOD: i32 = -32_601;
-    const BAD_PARAMS: i32 = -32_602;
-
-    pub(crate) fn new(code: i32, message: impl Into<String>) -> Self {
-        Self {
-            code,
-            message: message.into(),
-        }
-    }
-
-    /// A line that is too long to be read.
-    pub(crate) fn too_long() -> Self {
-        Self::new(Self::NO_REQUEST, "the line is too long")
-    }
-
-    fn params(message: impl Into<String>) -> Self {
-        Self::new(Self::BAD_PARAMS, message)
-    }
 }
 
 /// Reads a line: the number of the request, null for one that wants no answer, and what it asks.
