@@ -171,8 +171,6 @@ impl Config {
         let adaptation = &platform::shipped().adaptation;
         let output = Output::read(top.section("output"), &names, adaptation);
         let (providers, models) = read_models(&mut top);
-        let collaboration = Collaboration::read(top.section("agent_collaboration"));
-        let listens = collaboration.listens();
         let read = Self {
             input_buffer: InputBuffer::read(top.section("input_buffer")),
             flow_control: FlowControl::read(top.section("flow_control")),
@@ -180,7 +178,7 @@ impl Config {
             memory: Memory::read(top.section("memory")),
             tools: Tools::read(top.section("tools")),
             tool_calling: ToolCalling::read(top.section("tool_calling")),
-            agent_collaboration: collaboration,
+            agent_collaboration: Collaboration::read(top.section("agent_collaboration")),
             output,
             error_recovery: ErrorRecovery::read(top.section("error_recovery")),
             providers,
@@ -198,14 +196,19 @@ impl Config {
             observability: Observability::read(top.section("observability")),
             language: top.choice("language", Language::Auto, &languages),
             timezone: top.get("timezone").and_then(|setting| zone(&setting)),
-            platforms: platform::read(&mut top, platforms, listens),
-            secrets: problems.secrets(),
+            platforms: BTreeMap::new(),
+            secrets: Vec::new(),
             file: None,
+        };
+        let listens = read.agent_collaboration.listens();
+        let read = Self {
+            platforms: platform::read(&mut top, platforms, listens),
+            ..read
         };
         platform::check_roles(&read.platforms, &read.permissions.roles, problems);
         let read = Self {
             secrets: [
-                read.secrets,
+                problems.secrets(),
                 read.storage.database.secrets(),
                 read.memory.redis.secrets(),
             ]

@@ -14,7 +14,7 @@ use super::{
 };
 
 /// The platforms of the tests; the first knows one key.
-pub(super) const PLATFORMS: [KnownPlatform; 3] = [
+pub(super) const PLATFORMS: [KnownPlatform; 4] = [
     KnownPlatform {
         name: "qq",
         serves: false,
@@ -38,6 +38,23 @@ pub(super) const PLATFORMS: [KnownPlatform; 3] = [
         name: "telegram",
         serves: false,
         check: |_| {},
+    },
+    KnownPlatform {
+        name: "interop",
+        serves: true,
+        check: |setting| {
+            let mut fields = setting.fields();
+            for (_, account) in fields.map("accounts") {
+                let mut account = account.fields();
+                let mut acp = account.section("acp");
+                acp.optional_text("address");
+                acp.secret("token");
+                acp.finish();
+                account.section("a2a").finish();
+                account.finish();
+            }
+            fields.finish();
+        },
     },
 ];
 
@@ -174,10 +191,44 @@ platforms:
         [
             "t:4:13: platforms.qq.accounts.main.url: a value is missing",
             "t:4:14: platforms.qq.accounts.main.acces_token: unknown key | did you mean access_token?",
-            "t:5:11: platforms.matrix: this version has no such platform | known here: qq, webchat, telegram",
+            "t:5:11: platforms.matrix: this version has no such platform | known here: qq, webchat, telegram, interop",
         ]
     );
     assert!(complaints("platforms: {webcat: {}}")[0].ends_with("did you mean webchat?"));
+}
+
+#[test]
+fn where_agents_call_is_an_account_of_the_platform_that_serves_them() {
+    let listen =
+        "agent_collaboration: {acp: {listen: {address: \"a:1\", token: tok-0123456789}}}\n";
+    let config = read(listen);
+    let accounts = config.platforms["interop"].get("accounts");
+    let acp = accounts.and_then(|all| all.get("default")?.get("acp"));
+    assert!(acp.is_some_and(|acp| acp.get("address").is_some()));
+    assert_eq!(
+        config.secrets[0].0,
+        "platforms.interop.accounts.default.acp.token"
+    );
+    assert!(config.platforms.contains_key("webchat"), "the others stay");
+    let off = read("agent_collaboration: {acp: {enabled: false, listen: {}}}\n");
+    assert!(!off.platforms.contains_key("interop"));
+    assert!(!read("{}\n").platforms.contains_key("interop"));
+    let odd = "agent_collaboration: {acp: {listen: {adress: x}}}\n";
+    assert_eq!(
+        complaints(odd),
+        [
+            "t:1:38: platforms.interop.accounts.default.acp.adress: unknown key | did you mean address?"
+        ]
+    );
+    let beside = "platforms: {interop: {accounts: {other: {}}}}\n";
+    let both = read(&format!("{listen}{beside}"));
+    let accounts = both.platforms["interop"].get("accounts").unwrap();
+    assert!(accounts.get("other").is_some() && accounts.get("default").is_some());
+    let twice = "platforms: {interop: {accounts: {default: {}}}}\n";
+    assert_eq!(
+        paths(&format!("{listen}{twice}"), Severity::Error),
+        ["agent_collaboration"]
+    );
 }
 
 #[test]
