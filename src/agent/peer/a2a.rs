@@ -13,6 +13,7 @@ use reqwest::{
 };
 use serde_json::{Value, json};
 use sse_stream::SseStream;
+use tokio::sync::{oneshot, watch};
 
 use super::{
     card::Card,
@@ -87,17 +88,17 @@ pub(super) async fn call(
         },
         "configuration": { "acceptedOutputModes": ["text/plain", "text/markdown"] },
     });
-    let mut run = Run {
+    let run = Run {
         caller,
         followed: Followed::default(),
+        open: watch::Sender::new(None),
     };
-    if way.streams {
-        run.stream(params).await?;
-    } else {
-        let answer = run.caller.ask("SendMessage", params).await?;
-        run.followed.take(&answer);
-    }
-    run.looked_after().await
+    // It goes on in a task of its own, so that it can be cancelled there when nobody waits for it here any more.
+    let (waits, gone) = oneshot::channel();
+    let ran = tokio::spawn(run.attended(params, way.streams, gone));
+    let ended = ran.await;
+    drop(waits);
+    ended.unwrap_or_else(|_| Err(Failed::broken("it was given up")))
 }
 
 /// Who speaks with one agent.
@@ -108,31 +109,68 @@ struct Caller {
     url: String,
 }
 
-/// A task under way. Dropping it in the middle cancels it.
+/// A task under way.
 struct Run {
     caller: Caller,
     followed: Followed,
-}
-
-impl Drop for Run {
-    fn drop(&mut self) {
-        let Some(id) = self.followed.open().map(str::to_owned) else {
-            return;
-        };
-        let caller = self.caller.clone();
-        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            runtime.spawn(async move {
-                let cancelled = caller.ask("CancelTask", json!({ "id": id }));
-                if !matches!(tokio::time::timeout(CANCELLING, cancelled).await, Ok(Ok(_))) {
-                    let endpoint = &caller.endpoint.name;
-                    tracing::debug!(endpoint, "a task could not be cancelled");
-                }
-            });
-        }
-    }
+    /// Its id, while it is known and not over.
+    open: watch::Sender<Option<String>>,
 }
 
 impl Run {
+    /// Follows a task to its end. If whoever waits is `gone` before, it is cancelled as soon as its id is known.
+    async fn attended(
+        self,
+        params: Value,
+        streams: bool,
+        gone: oneshot::Receiver<()>,
+    ) -> Result<String, Failed> {
+        let (caller, mut open) = (self.caller.clone(), self.open.subscribe());
+        let work = self.work(params, streams);
+        tokio::pin!(work);
+        tokio::select! {
+            ended = &mut work => return ended,
+            // Nothing is ever sent.
+            _ = gone => {}
+        }
+        let cancelled = async {
+            let id = tokio::select! {
+                ended = &mut work => return ended,
+                id = open.wait_for(Option::is_some) => id.ok().and_then(|id| id.clone()),
+            };
+            let params = json!({ "id": id });
+            caller
+                .ask("CancelTask", params)
+                .await
+                .map(|_| String::new())
+        };
+        if !matches!(tokio::time::timeout(CANCELLING, cancelled).await, Ok(Ok(_))) {
+            let endpoint = &caller.endpoint.name;
+            tracing::debug!(endpoint, "a task could not be cancelled");
+        }
+        Err(Failed::broken("it was given up"))
+    }
+
+    async fn work(mut self, params: Value, streams: bool) -> Result<String, Failed> {
+        if streams {
+            self.stream(params).await?;
+        } else {
+            let answer = self.caller.ask("SendMessage", params).await?;
+            self.take(&answer);
+        }
+        self.looked_after().await
+    }
+
+    fn take(&mut self, told: &Value) {
+        self.followed.take(told);
+        let open = self.followed.open().map(str::to_owned);
+        self.open.send_if_modified(|known| {
+            let differs = *known != open;
+            *known = open;
+            differs
+        });
+    }
+
     async fn stream(&mut self, params: Value) -> Result<(), Failed> {
         let request = self
             .caller
@@ -141,7 +179,7 @@ impl Run {
         let response = answered(request).await?;
         if !is(&response, EVENTS) {
             let answer = result(&body(response).await?)?;
-            self.followed.take(&answer);
+            self.take(&answer);
             return Ok(());
         }
         let mut left = MAX_EVENTS;
@@ -162,7 +200,7 @@ impl Run {
             let Ok(said) = serde_json::from_str::<Value>(&data) else {
                 return Err(Failed::broken("it sent what is no JSON"));
             };
-            self.followed.take(&result(&said)?);
+            self.take(&result(&said)?);
             if self.followed.is_over() {
                 break;
             }
@@ -175,9 +213,9 @@ impl Run {
         while let Some(id) = self.followed.open().map(str::to_owned) {
             tokio::time::sleep(LOOK).await;
             let task = self.caller.ask("GetTask", json!({ "id": id })).await?;
-            self.followed.take(&json!({ "task": task }));
+            self.take(&json!({ "task": task }));
         }
-        std::mem::take(&mut self.followed).ended()
+        self.followed.ended()
     }
 }
 
