@@ -83,7 +83,7 @@ async fn what_an_admin_asked_while_he_was_one_is_refused_once_he_is_not() {
     model.push(Script::answer("done").first(Duration::from_secs(2)));
     as_admin("a question");
     model.wait_for(1).await;
-    as_admin("/warnings");
+    as_admin("/policy allow_media");
     // What changes in the server is told of it, not of its channels.
     fake.join(7, &[]);
     assert_eq!(answer(&fake).await, "done");

@@ -24,8 +24,8 @@ async fn what_an_admin_asked_while_he_was_one_is_refused_once_he_is_not() {
         { "type": "mention", "offset": 0, "length": 1 + BOT_NAME.len() }] });
     fake.say(GROUP, 2, &format!("@{BOT_NAME} a question"), &mention);
     model.wait_for(1).await;
-    let warnings = format!("/warnings@{BOT_NAME}");
-    fake.say(GROUP, 2, &warnings, &serde_json::Value::Null);
+    let policy = format!("/policy@{BOT_NAME} allow_media");
+    fake.say(GROUP, 2, &policy, &serde_json::Value::Null);
     fake.member(GROUP, 2, Standing::Member);
     let user = json!({ "id": 2, "is_bot": false, "first_name": "user 2" });
     fake.update(json!({ "chat_member": {
@@ -43,7 +43,7 @@ async fn what_an_admin_asked_while_he_was_one_is_refused_once_he_is_not() {
     let told = answer().await;
     assert!(told.contains("Only an admin"), "{told}");
     // The creator still may, and the platform names the admins that there are.
-    fake.say(GROUP, 1, &warnings, &serde_json::Value::Null);
+    fake.say(GROUP, 1, &policy, &serde_json::Value::Null);
     let told = answer().await;
     assert!(!told.contains("Only an admin"), "{told}");
 }
