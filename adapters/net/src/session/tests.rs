@@ -114,10 +114,15 @@ impl Rig {
 
     /// The next connection, greeted, and the bot's first frame that is no heartbeat.
     async fn connection(&self) -> (Client, Value) {
+        self.connection_with(20).await
+    }
+
+    /// The same with another pause between heartbeats, in milliseconds.
+    async fn connection_with(&self, beat: u32) -> (Client, Value) {
         let taken = tokio::time::timeout(LIMIT, self.listener.accept()).await;
         let (stream, _) = taken.expect("in time").expect("a connection");
         let mut client = accept_async(stream).await.expect("a WebSocket");
-        let hello = json!({ "op": 10, "d": { "heartbeat_interval": 20 } });
+        let hello = json!({ "op": 10, "d": { "heartbeat_interval": beat } });
         send(&mut client, &hello).await;
         let first = frame(&mut client, |frame| frame["op"] != 1).await;
         (client, first)
@@ -221,8 +226,9 @@ async fn a_session_that_is_resumed_in_vain_is_given_up() {
 #[tokio::test]
 async fn several_connections_have_a_session_each_and_one_that_may_not_connect_ends_all() {
     let rig = Rig::start(2).await;
-    let (mut one, first) = rig.connection().await;
-    let (_two, second) = rig.connection().await;
+    // Nobody answers the heartbeats of one while the other connects: none is due by then.
+    let (mut one, first) = rig.connection_with(60_000).await;
+    let (_two, second) = rig.connection_with(60_000).await;
     let mut shards = [&first, &second].map(|frame| frame["d"]["shard"].clone());
     shards.sort_by_key(ToString::to_string);
     assert_eq!(shards, [json!([0, 2]), json!([1, 2])]);
