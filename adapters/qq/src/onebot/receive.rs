@@ -3,6 +3,7 @@
 //! Owns what each kind of event means and which events are nobody's business.
 //! Pure: the time is an argument. An event that is not known or not whole never ends a connection.
 
+mod noticed;
 pub mod poke;
 pub mod upload;
 

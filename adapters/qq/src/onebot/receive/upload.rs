@@ -3,16 +3,15 @@
 //! Owns how such a notice becomes a message of whoever gave the file.
 
 use serde::Deserialize;
-use weirgate_sdk::{
-    Attachment, AttachmentKind, ChatKind, DedupeKey, Event, InboundMessage, PlatformRole, Segment,
-    Sender, SenderKind, Timestamp, Via, text::line,
-};
+use weirgate_sdk::{Attachment, AttachmentKind, Event, Segment, Timestamp, text::line};
 
-use super::{DEDUPE_LIFETIME, MAX_NAME, Receiver, milliseconds};
+use super::{
+    MAX_NAME, Receiver,
+    noticed::{Noticed, Says},
+};
 use crate::onebot::{
     download,
-    places::Place,
-    wire::{self, Frame, MAX_ID, Raw},
+    wire::{self, Frame, Raw},
 };
 
 /// What the id of such a message begins with: the platform gives a notice none, so it cannot be quoted.
@@ -38,24 +37,19 @@ struct WireFile<'a> {
 impl Receiver<'_> {
     /// The message that a file is. The bot's own are its own; what nobody can get at is still told by its name.
     pub(super) fn uploaded(&self, frame: &Frame<'_>, now: Timestamp) -> Option<Event> {
-        let user = wire::id(frame.user_id, MAX_ID)?;
-        if user == self.bot {
+        let noticed = Noticed::read(frame, now)?;
+        if noticed.user == *self.bot {
             return Some(Event::OwnMessage);
         }
-        if self.ignored.contains(&*user) {
+        if self.ignored.contains(&*noticed.user) {
             return None;
         }
-        let group = wire::id(frame.group_id, MAX_ID).filter(|group| *group != "0");
-        let (chat, place) = match &group {
-            Some(group) => (ChatKind::Group, Place::Group(group)),
-            None => (ChatKind::Private, Place::Private(&user)),
-        };
         let file: WireFile<'_> = wire::object(frame.file);
         let name = wire::text(file.name).unwrap_or_default();
         let name = line(&name, MAX_NAME);
         let id = wire::id(file.id, MAX_FILE_ID);
         let address = wire::text(file.url).filter(|url| url.starts_with("http"));
-        let own = id.as_deref().map(|id| match &group {
+        let own = id.as_deref().map(|id| match &noticed.group {
             Some(_) => download::in_group(wire::integer(file.busid), id),
             None => id.to_owned(),
         });
@@ -71,34 +65,13 @@ impl Receiver<'_> {
             }
             _ => Segment::Placeholder(format!("file: {name}")),
         };
-        let time = wire::integer(frame.time).filter(|time| *time > 0);
-        let sent_at = time.map_or(now, milliseconds);
-        let seconds = sent_at / 1_000;
-        let what = id.as_deref().unwrap_or(&name);
-        let key = format!("{seconds}/upload/{user}/{place}/{what}");
-        Some(Event::Message(Box::new(InboundMessage {
-            conversation: self.conversation(place.conversation().as_str()),
-            chat,
-            sender: Sender {
-                key: self.user(&user),
-                name: String::new(),
-                is_bot: false,
-                role: PlatformRole::Unknown,
-                kind: SenderKind::Person,
-            },
-            id: format!("{UPLOAD}{seconds}-{user}").into(),
-            segments: vec![segment],
-            via: Via::Text,
+        let says = Says {
+            prefix: UPLOAD,
+            what: "upload",
+            apart: Some(id.as_deref().unwrap_or(&name).to_owned()),
+            segment,
             mentions_bot: false,
-            reply_to: None,
-            group_key: None,
-            sent_at,
-            received_at: now,
-            reply_context: None,
-            dedupe: DedupeKey {
-                key: key.into(),
-                lifetime: DEDUPE_LIFETIME,
-            },
-        })))
+        };
+        Some(self.message_of(&noticed, says, now))
     }
 }
