@@ -67,6 +67,16 @@ impl Clock {
 /// Timers further ahead than thirty years are as good as never; larger values overflow an instant.
 const MAX_AHEAD: Tick = 30 * 365 * 24 * 3600 * 1_000_000;
 
+/// The pause after so many failures in a row, at least one: the first, twice as long after each, never longer than the
+/// longest.
+#[must_use]
+pub fn doubled((first, longest): (Duration, Duration), failures: u32) -> Duration {
+    let factor = 1_u32.checked_shl(failures.saturating_sub(1));
+    first
+        .saturating_mul(factor.unwrap_or(u32::MAX))
+        .min(longest)
+}
+
 /// A duration in ticks, at most `u64::MAX`.
 #[must_use]
 pub fn micros(duration: Duration) -> Tick {

@@ -53,18 +53,9 @@ fn prompt(request: &RecordedRequest) -> String {
     first["content"].as_str().unwrap().to_owned()
 }
 
-/// The results of a request, oldest first.
-fn results(request: &RecordedRequest) -> Vec<String> {
-    let messages = request.body["messages"].as_array().unwrap().iter();
-    let tools = messages.filter(|message| message["role"] == "tool");
-    tools
-        .map(|message| message["content"].as_str().unwrap().to_owned())
-        .collect()
-}
-
 /// The results of the last request.
 fn told(model: &FakeModel) -> Vec<String> {
-    results(&model.requests().pop().unwrap())
+    model.requests().pop().unwrap().told()
 }
 
 /// The request by which an errand with this task began.
@@ -98,7 +89,10 @@ async fn done(
     let before = model.count();
     assert_eq!(fake.ask(user, "go").await, "re: go");
     let requests = model.requests();
-    let inside = requests.get(before + 2).map(results).unwrap_or_default();
-    let back = results(requests.last().unwrap()).pop().unwrap();
+    let inside = requests
+        .get(before + 2)
+        .map(RecordedRequest::told)
+        .unwrap_or_default();
+    let back = requests.last().unwrap().told().pop().unwrap();
     (inside, back)
 }

@@ -13,7 +13,7 @@ use std::{
 
 use serde_json::{Value, json};
 use weirgate_testkit::{
-    model::{FakeModel, RecordedRequest, Script},
+    model::{FakeModel, Script},
     onebot::FakeOneBot,
 };
 
@@ -97,20 +97,11 @@ async fn answers(fake: &FakeOneBot, from: u64, command: &str, wanted: &str) -> S
     }
 }
 
-/// The results of a request, oldest first.
-fn results(request: &RecordedRequest) -> Vec<String> {
-    let messages = request.body["messages"].as_array().unwrap().iter();
-    let tools = messages.filter(|message| message["role"] == "tool");
-    tools
-        .map(|message| message["content"].as_str().unwrap().to_owned())
-        .collect()
-}
-
 /// Has the model call something; gives what the calls gave.
 async fn called(model: &FakeModel, fake: &FakeOneBot, calls: &[(&str, Value)]) -> Vec<String> {
     model.push(Script::calls(calls));
     assert_eq!(fake.ask(OWNER, "go").await, "re: go");
-    let got = results(&model.requests().pop().unwrap());
+    let got = model.requests().pop().unwrap().told();
     got[got.len() - calls.len()..].to_vec()
 }
 

@@ -56,15 +56,6 @@ fn prompt(request: &RecordedRequest) -> String {
     first["content"].as_str().unwrap().to_owned()
 }
 
-/// The results of a request, oldest first.
-fn results(request: &RecordedRequest) -> Vec<String> {
-    let messages = request.body["messages"].as_array().unwrap().iter();
-    let tools = messages.filter(|message| message["role"] == "tool");
-    tools
-        .map(|message| message["content"].as_str().unwrap().to_owned())
-        .collect()
-}
-
 /// The names of the tools that a request offers.
 fn offered(request: &RecordedRequest) -> Vec<String> {
     let tools = request.body["tools"].as_array().into_iter().flatten();
@@ -82,6 +73,6 @@ async fn called(
 ) -> Vec<String> {
     model.push(Script::calls(calls));
     assert_eq!(fake.ask(user, "go").await, "re: go");
-    let got = results(&model.requests().pop().unwrap());
+    let got = model.requests().pop().unwrap().told();
     got[got.len() - calls.len()..].to_vec()
 }

@@ -20,7 +20,7 @@ use super::{
     list,
     offer::offered_of,
 };
-use crate::{agent::tool::registry::Entry, current::Current};
+use crate::{agent::tool::registry::Entry, clock::doubled, current::Current};
 
 /// The first and the longest pause before a server is tried again.
 const PAUSE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
@@ -215,10 +215,7 @@ fn pause(failures: u32, link: &Link) -> Option<Duration> {
     if failures >= MOST_STARTS && matches!(link, Link::Program { .. }) {
         return None;
     }
-    let factor = 1_u32
-        .checked_shl(failures.saturating_sub(1))
-        .unwrap_or(u32::MAX);
-    Some(PAUSE.0.saturating_mul(factor).min(PAUSE.1))
+    Some(doubled(PAUSE, failures))
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use tokio::{
 use super::{card::offered_of, config::Endpoint, remote};
 use crate::{
     agent::{mcp::State, tool::registry::Entry},
+    clock::doubled,
     current::Current,
 };
 
@@ -162,11 +163,10 @@ impl Keep {
 
 /// How long to wait after so many failures in a row.
 fn pause(failures: u32, refresh: Duration) -> Duration {
-    let Some(before) = failures.checked_sub(1) else {
+    if failures == 0 {
         return refresh;
-    };
-    let factor = 1_u32.checked_shl(before).unwrap_or(u32::MAX);
-    PAUSE.0.saturating_mul(factor).min(PAUSE.1).min(refresh)
+    }
+    doubled(PAUSE, failures).min(refresh)
 }
 
 #[cfg(test)]

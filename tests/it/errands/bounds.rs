@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use weirgate_testkit::model::Script;
 
-use super::{OWNER, begun, done, errand, prompt, results, started, told};
+use super::{OWNER, begun, done, errand, prompt, started, told};
 use crate::gateway::Chat as _;
 
 fn subagents(changes: Value) -> Value {
@@ -71,7 +71,7 @@ async fn steps_and_calls_are_limited_in_an_errand_as_in_a_turn() {
         requests[3].offered().is_empty(),
         "the last step of the errand offers no tools"
     );
-    let got = results(&requests[5]);
+    let got = requests[5].told();
     assert!(got[0].contains("> three steps"), "{got:?}");
     assert_eq!(got[1], "3");
     assert!(
@@ -117,7 +117,7 @@ async fn nobody_has_more_rights_through_an_errand() {
     model.push(Script::answer("no"));
     assert_eq!(fake.ask_as("member", 50, 7, "go").await, "re: member 7: go");
     let requests = model.requests();
-    let inside = results(&requests[requests.len() - 2]);
+    let inside = requests[requests.len() - 2].told();
     assert_eq!(
         inside,
         ["Error: The person who asks may not use this tool here."]

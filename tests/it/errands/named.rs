@@ -70,10 +70,7 @@ async fn a_named_agent_has_its_own_words_tools_and_model() {
     model.push(Script::calls(&[for_agent("scout", "look at the clock")]));
     assert_eq!(fake.ask(2, "go").await, "re: go");
     let last = second.requests().pop().unwrap();
-    assert_eq!(
-        super::results(&last),
-        ["Error: There is no tool of this name."]
-    );
+    assert_eq!(last.told(), ["Error: There is no tool of this name."]);
     let back = refused(&model, &fake, 2, for_agent("nobody", "look")).await;
     assert_eq!(
         back,

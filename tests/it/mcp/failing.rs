@@ -6,7 +6,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use weirgate_testkit::model::{FakeModel, Script};
 
-use super::{OWNER, answers, called, offered, results, says, scripted, with};
+use super::{OWNER, answers, called, offered, says, scripted, with};
 use crate::gateway::{Chat as _, Gateway, until};
 
 #[tokio::test]
@@ -73,7 +73,7 @@ async fn one_that_is_killed_in_the_middle_of_a_call_is_started_again() {
     let hung = gateway.folder().join("data/weirgate/mcp/h/hung");
     model.push(Script::calls(&[("h__where", json!({}))]));
     fake.ask(OWNER, "where").await;
-    let got = results(&model.requests().pop().unwrap()).pop().unwrap();
+    let got = model.requests().pop().unwrap().told().pop().unwrap();
     assert!(
         got.contains("file://") && got.trim_end().ends_with("/mcp/h"),
         "{got}"
@@ -85,7 +85,7 @@ async fn one_that_is_killed_in_the_middle_of_a_call_is_started_again() {
     let pid: i32 = fs::read_to_string(&hung).unwrap().parse().unwrap();
     kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
     assert_eq!(fake.answer().await.text(), "re: go");
-    let got = results(&model.requests().pop().unwrap()).pop().unwrap();
+    let got = model.requests().pop().unwrap().told().pop().unwrap();
     assert!(got.contains("go was called"), "{got}");
     let why = fake.ask(OWNER, "/why").await;
     assert!(why.contains("tool_retried"), "{why}");
@@ -135,7 +135,7 @@ async fn what_a_server_asks_in_the_middle_of_a_call_a_person_answers() {
     fake.send_private(OWNER, &format!("/approve {code}")).await;
     let told = fake.answers(2).await;
     assert!(told.contains(&"it is gone".to_owned()), "{told:?}");
-    let got = results(&model.requests().pop().unwrap()).pop().unwrap();
+    let got = model.requests().pop().unwrap().told().pop().unwrap();
     assert!(got.contains("deleted: {\"sure\": true}"), "{got}");
     let answers = gateway.folder().join("data/weirgate/mcp/a/answers");
     let answers = fs::read_to_string(answers).unwrap();
@@ -166,7 +166,7 @@ async fn where_too_much_waits_already_nobody_is_asked_and_what_was_done_stays_kn
     let date = || ("date_time", json!({}));
     model.push(Script::calls(&[date(), ("a__go", json!({})), date()]));
     assert_eq!(fake.ask(OWNER, "go").await, "re: go");
-    let got = results(&model.requests().pop().unwrap());
+    let got = model.requests().pop().unwrap().told();
     let own = &got[got.len() - 3..];
     assert!(
         own[0].contains("day, 20") && own[2].contains("day, 20"),
@@ -174,7 +174,7 @@ async fn where_too_much_waits_already_nobody_is_asked_and_what_was_done_stays_kn
     );
     assert!(own[1].contains("too many questions wait"), "{own:?}");
     assert_eq!(fake.ask(OWNER, "and?").await, "re: and?");
-    let kept = results(&model.requests().pop().unwrap());
+    let kept = model.requests().pop().unwrap().told();
     assert!(
         kept.iter()
             .any(|text| text.contains("too many questions wait")),

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{OWNER, called, folder, offered, only_own, prepared, prompt, results, skill, write};
+use super::{OWNER, called, folder, offered, only_own, prepared, prompt, skill, write};
 use crate::gateway::{Chat as _, LIMIT};
 
 #[tokio::test]
@@ -218,7 +218,7 @@ async fn who_lacks_the_right_is_neither_told_of_a_skill_nor_given_it() {
         ]));
         fake.ask_as(role, 50, user, "go").await;
         let last = model.requests().pop().unwrap();
-        let got = results(&last);
+        let got = last.told();
         (prompt(&last), got[got.len() - 2..].to_vec(), offered(&last))
     };
     let refused = "Error: The person who asks may not use this tool here.";

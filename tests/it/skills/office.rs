@@ -150,12 +150,7 @@ async fn documents_of_others_are_read() {
     )]));
     fake.ask_as("member", 50, 7, "go").await;
     let last = model.requests().pop().unwrap();
-    assert!(
-        super::results(&last)
-            .pop()
-            .unwrap()
-            .contains("may not use this tool")
-    );
+    assert!(last.told().pop().unwrap().contains("may not use this tool"));
 }
 
 #[tokio::test]

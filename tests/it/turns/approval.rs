@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 use weirgate_testkit::{
-    model::{FakeModel, RecordedRequest, Script},
+    model::{FakeModel, Script},
     onebot::FakeOneBot,
 };
 
@@ -31,17 +31,8 @@ fn read() -> (&'static str, Value) {
     ("read_file", json!({ "path": "a.txt" }))
 }
 
-/// The results of a request, oldest first.
-fn results(request: &RecordedRequest) -> Vec<String> {
-    let messages = request.body["messages"].as_array().unwrap().iter();
-    let tools = messages.filter(|message| message["role"] == "tool");
-    tools
-        .map(|message| message["content"].as_str().unwrap().to_owned())
-        .collect()
-}
-
 fn last(model: &FakeModel) -> Vec<String> {
-    results(&model.requests().pop().unwrap())
+    model.requests().pop().unwrap().told()
 }
 
 async fn asking(names: &[&str]) -> (FakeModel, Gateway, FakeOneBot) {

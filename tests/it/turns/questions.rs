@@ -29,14 +29,8 @@ fn asks(question: &str, choices: &[&str]) -> (&'static str, Value) {
 
 /// What the model got for its last call.
 fn got(model: &FakeModel) -> String {
-    results(model).pop().expect("a result")
-}
-
-/// The results of the last request, oldest first, without the ids of their calls.
-fn results(model: &FakeModel) -> Vec<String> {
-    let results = model.requests().pop().expect("a request").results();
-    let told = |result: &String| Some(result.split_once(": ")?.1.to_owned());
-    results.iter().filter_map(told).collect()
+    let request = model.requests().pop().expect("a request");
+    request.told().pop().expect("a result")
 }
 
 async fn start() -> (FakeModel, Gateway, FakeOneBot) {
@@ -191,7 +185,7 @@ async fn two_questions_are_asked_one_after_the_other() {
     assert!(second.starts_with("Second?"), "{second}");
     model.push(Script::answer("both known"));
     assert_eq!(fake.ask(1, "two").await, "both known");
-    let results = results(&model);
+    let results = model.requests().pop().expect("a request").told();
     let own = &results[results.len() - 2..];
     assert_eq!(own, ["The person answers: one", "The person answers: two"]);
 }

@@ -66,6 +66,14 @@ impl RecordedRequest {
         asked::results(&self.body)
     }
 
+    /// The results of calls without their ids, in whatever format it was asked.
+    #[must_use]
+    pub fn told(&self) -> Vec<String> {
+        let results = self.results().into_iter();
+        let text = |result: String| result.split_once(": ").map(|(_, text)| text.to_owned());
+        results.filter_map(text).collect()
+    }
+
     /// The calls that the model made as `id: name arguments`, in whatever format it was asked.
     #[must_use]
     pub fn called(&self) -> Vec<String> {
