@@ -28,6 +28,7 @@ use weirgate_sdk::settings::{Fields, Kind, Node, Problem, Problems, Secret, Sett
 
 pub use expand::{Environment, data_home};
 pub use load::{CONFIG_FILE, EXIT_CONFIG, LoadError, Loaded, load, load_again, load_whole};
+pub(crate) use parse::parse as tree;
 pub use platform::{KnownPlatform, platform_name};
 pub use report::render_problems;
 

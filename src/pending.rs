@@ -17,6 +17,6 @@ pub use act::{Act, Ask, Asked};
 pub use answerer::{NotYours, may_answer, may_refuse};
 pub use code::{code, id_of};
 pub use form::{Pressed, buttons, chosen, pressed};
-pub use parked::{Elicited, MAX_CHOICES, Parked};
+pub use parked::{Elicited, MAX_CHOICES, Parked, Within};
 pub use resume::Resumer;
 pub use retire::retire;

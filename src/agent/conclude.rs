@@ -174,6 +174,7 @@ impl Agent {
         for step in &mut work.steps {
             // No later turn has a use for it.
             step.sealed = None;
+            step.progress.clear();
             rows.push(row(Role::Assistant, Content::step(step)));
         }
         let mut answer = Content::model(text.to_owned(), reasoning);

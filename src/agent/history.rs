@@ -5,7 +5,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::model::{Sealed, ToolCall};
+use super::{
+    model::{Sealed, ToolCall},
+    skill::template::progress::Progress,
+};
 use crate::store::ReplyFile;
 
 /// One step of a turn in which the model called tools.
@@ -23,6 +26,8 @@ pub struct Step {
     pub results: Vec<Option<String>>,
     /// Files that go out with the answer, each with the place of its call, in the order of the calls.
     pub files: Vec<(usize, ReplyFile)>,
+    /// How far calls have come that have steps of their own, each with its place; kept as long as they go on.
+    pub progress: Vec<(usize, Progress)>,
 }
 
 /// The content of one history row.
@@ -82,6 +87,13 @@ pub enum Part {
         id: String,
         /// The file.
         file: ReplyFile,
+    },
+    /// How far a call has come that has steps of its own. Only steps of a turn that goes on have it.
+    Progress {
+        /// The call.
+        id: String,
+        /// How far.
+        progress: Progress,
     },
     /// What the turn cost; it stands in the row of its last answer.
     Cost(Cost),
@@ -200,6 +212,14 @@ impl Content {
                 });
             }
         }
+        for (at, progress) in &step.progress {
+            if let Some(call) = step.calls.get(*at) {
+                content.parts.push(Part::Progress {
+                    id: call.id.clone(),
+                    progress: progress.clone(),
+                });
+            }
+        }
         content
     }
 
@@ -235,6 +255,13 @@ impl Content {
             }
             _ => None,
         });
+        let progress = self.parts.iter().filter_map(|part| match part {
+            Part::Progress { id, progress } => {
+                let at = calls.iter().position(|call| call.id == *id)?;
+                Some((at, progress.clone()))
+            }
+            _ => None,
+        });
         let sealed = self.parts.iter().find_map(|part| match part {
             Part::Sealed(sealed) => Some(sealed.clone()),
             _ => None,
@@ -245,6 +272,7 @@ impl Content {
             sealed,
             results: calls.iter().map(result).collect(),
             files: files.collect(),
+            progress: progress.collect(),
             calls,
         }
     }
@@ -335,7 +363,16 @@ mod tests {
             }),
             calls: vec![call("a"), call("b")],
             results: vec![None, Some("two".into())],
-            files: vec![(1, file)],
+            files: vec![(1, file.clone())],
+            progress: vec![(
+                0,
+                Progress {
+                    digest: "d".into(),
+                    begun: true,
+                    files: vec![file],
+                    ..Progress::default()
+                },
+            )],
         };
         let stored = Content::step(&step).encode();
         assert_eq!(

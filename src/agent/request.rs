@@ -183,7 +183,11 @@ impl Agent {
         let here = Scope::Conversation(input.conversation);
         let sorted = input.rules.tools.skills();
         let mine = sorted.of(&turn.actor, here, self.clock.now());
-        let mine = mine.map(|skill| (skill.name.as_str(), skill.description.as_str()));
+        // An errand runs none.
+        let runs = offers.has(skill::RUN);
+        let mine = mine.filter(|skill| runs || skill.steps.is_none());
+        let mine: Vec<(&str, String)> = mine.map(|skill| (&*skill.name, skill.summary())).collect();
+        let mine = mine.iter().map(|(name, about)| (*name, about.as_str()));
         let room = (tokens / SKILLS_SHARE).saturating_sub(SKILLS_WORDS);
         listing(mine, skill::MORE, room)
     }
@@ -265,15 +269,18 @@ impl Agent {
     ) -> Offers {
         let here = Scope::Conversation(input.conversation);
         let (now, group) = (self.clock.now(), turn.body().group);
-        let has_skills = || {
-            let sorted = input.rules.tools.skills();
-            sorted.of(&turn.actor, here, now).next().is_some()
+        let sorted = std::cell::OnceCell::new();
+        let has_skills = |steps: bool| {
+            let sorted = sorted.get_or_init(|| input.rules.tools.skills());
+            let mut mine = sorted.of(&turn.actor, here, now);
+            mine.any(|skill| !steps || skill.steps.is_some())
         };
         let may = |spec: &Spec| {
             let scope = if spec.global { Scope::Global } else { here };
             decide(&turn.actor, spec.needs(group), scope, now).is_ok()
                 && errand.is_none_or(|errand| errand.has(&spec.name))
-                && (spec.name != skill::tool::NAME || has_skills())
+                && (spec.name != skill::tool::NAME || has_skills(false))
+                && (spec.name != skill::RUN || has_skills(true))
         };
         let wanted = Wanted {
             said,

@@ -54,15 +54,21 @@ impl Agent {
         {
             elicited.content = elicited.meant(row.answer.as_deref().unwrap_or_default());
         }
+        // What waited inside of a call is told of inside of it.
+        let inside = parked
+            .within
+            .as_mut()
+            .map(|within| within.refused = told.result);
+        let result = told.result.filter(|_| inside.is_none());
         let mut work = Work::default();
         self.take_up(input, &mut work).await?;
         if work.steps.is_empty() {
-            let Some(step) = step(&parked, waited, told.result) else {
+            let Some(step) = step(&parked, waited, result) else {
                 return Ok(self.over(input));
             };
             work.steps.push(step);
         }
-        if work.steps.len() == 1 && told.result.is_none() {
+        if work.steps.len() == 1 && result.is_none() {
             work.allowed = Some(parked);
         }
         let heard = Heard {

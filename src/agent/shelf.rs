@@ -87,6 +87,13 @@ pub enum Fault {
     },
     /// There is nothing behind the front matter.
     Empty,
+    /// The file of its steps is not right.
+    Steps {
+        /// Each thing that is wrong, with its place.
+        problems: Vec<String>,
+    },
+    /// There are a SKILL.md and a steps.yaml.
+    BothForms,
     /// A tool has this name.
     Taken,
     /// Tools that it needs are not there.

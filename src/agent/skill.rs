@@ -1,14 +1,15 @@
 //! Skills: folders that tell a model how something is done, read when it is needed.
 //!
 //! Owns which skills there are, which of them can be used now, what the prompt says of them, and why one is left out.
-//! What a skill says are the operator's words, as those of the prompt are. It runs nothing and grants nothing: what a
-//! skill makes a model do is a call of a tool like any other.
+//! What a skill says are the operator's words, as those of the prompt are. It grants nothing: what a skill makes a model do,
+//! and what one does by itself (`template`), is a call of a tool like any other.
 
 pub mod config;
 mod folder;
 mod front;
 mod list;
 pub(in crate::agent) mod reach;
+pub(in crate::agent) mod template;
 pub mod tool;
 
 use std::{path::PathBuf, sync::Arc};
@@ -22,6 +23,10 @@ use crate::{
 pub use super::shelf::{Fault, LeftOut, Rights};
 pub use list::{MORE, listing};
 pub use reach::File;
+pub use template::{
+    Template,
+    tool::{NAME as RUN, RunSkill as Run},
+};
 
 /// What there is in the folder.
 type Found = shelf::Found<Skill>;
@@ -45,7 +50,21 @@ pub struct Skill {
     pub body: Arc<str>,
     /// Where its files are; `None` for one that came along.
     folder: Option<PathBuf>,
+    /// What it runs, if it runs by itself.
+    pub steps: Option<Arc<Template>>,
 }
+
+impl Skill {
+    /// What a model is told it is for.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let mark = if self.steps.is_some() { MARK } else { "" };
+        format!("{mark}{}", self.description)
+    }
+}
+
+/// What a model is told before the description of one that runs by itself.
+const MARK: &str = "[steps] ";
 
 impl shelf::Piece for Skill {
     fn name(&self) -> &str {
@@ -90,6 +109,12 @@ impl Skills {
             shelf: shelf::Shelf::of(found),
             guard,
         }
+    }
+
+    /// The one of this name, whatever tools there are.
+    fn named(&self, name: &str) -> Option<Arc<Skill>> {
+        let found = self.shelf.found();
+        found.all.iter().find(|skill| skill.name == name).cloned()
     }
 
     /// What there is, where `has` says which tools there are. What cannot be used is told to the log once.

@@ -155,7 +155,7 @@ fn step(text: String, completion: Completion) -> Step {
         reasoning: completion.reasoning,
         sealed: completion.sealed,
         results: vec![None; completion.calls.len()],
-        files: Vec::new(),
         calls: completion.calls,
+        ..Step::default()
     }
 }

@@ -11,9 +11,11 @@ pub mod tool;
 use std::{fmt, path::PathBuf, sync::Arc};
 
 use async_trait::async_trait;
+use serde_json::{Map, Value};
 
 use super::{
     shelf::{self, Fault, Rights},
+    skill::template::Template,
     tool::{Fault as ToolFault, Given},
     watched::Watched,
 };
@@ -114,4 +116,14 @@ pub trait Errands: Send + Sync + fmt::Debug {
     /// # Errors
     /// Why nothing came of it.
     async fn delegate(&self, name: &str, task: &str) -> Result<Brought, ToolFault>;
+
+    /// Runs the steps of a skill with inputs that fit, from where they were before. Dropping the future stops it.
+    ///
+    /// # Errors
+    /// Why nothing came of it, or that it waits for somebody.
+    async fn run_steps(
+        &self,
+        template: &Template,
+        inputs: &Map<String, Value>,
+    ) -> Result<Brought, ToolFault>;
 }

@@ -7,6 +7,7 @@ pub mod asking;
 pub mod calculate;
 pub mod config;
 pub mod date;
+mod dress;
 pub mod execute;
 pub(in crate::agent) mod family;
 pub mod fetch;
@@ -261,6 +262,11 @@ pub trait Tool: Send + Sync {
 
     /// Whether it has errands done. An errand says by itself when it is about to do what is not safe to repeat.
     fn gives_errands(&self) -> bool {
+        false
+    }
+
+    /// Whether it runs steps of its own, one after the other, and goes on with them after a crash or a wait.
+    fn has_steps(&self) -> bool {
         false
     }
 

@@ -8,6 +8,7 @@ use parking_lot::Mutex;
 
 use super::{
     history::{Cost, Step},
+    skill::template::progress::Came,
     tool::{journal::Mark, usage::Usage},
 };
 use crate::{
@@ -50,6 +51,8 @@ pub(super) struct Errand {
     pub(super) without: &'static [&'static str],
     /// How the journal of the turn learns that it is about to do something.
     pub(super) mark: Mark,
+    /// Where a call puts what came of it, where the errand is the steps of a skill. Such a call may wait for people.
+    pub(super) result: Option<Arc<Mutex<Option<Came>>>>,
 }
 
 impl Errand {

@@ -17,7 +17,7 @@ const MAX_DEPTH: usize = 32;
 const MAX_ALIASES: usize = 64;
 
 /// The tree of `text`. Faults are reported; `None` if no tree can be made of it.
-pub(super) fn parse(text: &str, problems: &Problems) -> Option<Node> {
+pub(crate) fn parse(text: &str, problems: &Problems) -> Option<Node> {
     let events = Parser::new_from_str_with_options(
         text,
         options! {

@@ -127,6 +127,8 @@ fn why_en(fault: &Fault) -> String {
         Fault::OtherName { name } => format!("the name {name:?} is not that of the folder"),
         Fault::OtherFile { name } => format!("the name {name:?} is not that of the file"),
         Fault::Empty => "there is nothing behind the front matter".into(),
+        Fault::Steps { problems } => problems.join("; "),
+        Fault::BothForms => "it has a SKILL.md and a steps.yaml; one of them makes a skill".into(),
         Fault::Taken => "a tool has this name".into(),
         Fault::Missing { tools } => {
             format!("it needs tools that are not there: {}", tools.join(", "))
@@ -145,6 +147,8 @@ fn why_zh(fault: &Fault) -> String {
         Fault::OtherName { name } => format!("名称“{name}”与文件夹名不一致"),
         Fault::OtherFile { name } => format!("名称“{name}”与文件名不一致"),
         Fault::Empty => "元数据之后没有内容".into(),
+        Fault::Steps { problems } => problems.join("；"),
+        Fault::BothForms => "同时有 SKILL.md 和 steps.yaml，只能有其中一个".into(),
         Fault::Taken => "已有同名工具".into(),
         Fault::Missing { tools } => format!("缺少所需工具：{}", tools.join("、")),
         Fault::TooMany { most } => format!("超过 {most} 个"),

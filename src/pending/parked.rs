@@ -22,6 +22,9 @@ pub struct Parked {
     /// What a tool that was running asks, and what it is told if the answer is yes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elicited: Option<Elicited>,
+    /// The step of a skill that calls it. The call at the place is then the one that runs the skill.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<Within>,
     /// The message that is answered, without its words: who asked, and with which standing.
     pub body: Body,
 }
@@ -32,6 +35,20 @@ impl Parked {
     pub fn choices(&self) -> Option<&[String]> {
         self.elicited.as_ref()?.choices.as_deref()
     }
+}
+
+/// A step of a skill.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Within {
+    /// The skill.
+    pub skill: String,
+    /// The place of the step.
+    pub step: usize,
+    /// Its name among the steps.
+    pub id: String,
+    /// Why it does not run, once somebody has answered.
+    #[serde(skip)]
+    pub refused: Option<&'static str>,
 }
 
 /// What a tool asks in the middle of a call.

@@ -4,13 +4,16 @@
 //! Owns the form in which the model sees such a text: a line that says whose it is, then every line of it behind
 //! a mark. No text can end its own fence, because it has no line without the mark. It removes nothing.
 
+use serde::{Deserialize, Serialize};
+
 /// Put before every line of a fenced text.
 const MARK: &str = "> ";
 /// Longest name that is shown, in characters.
 const MAX_NAME: usize = 120;
 
-/// Where a text comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Where a text comes from. The names are stored, and never change their meaning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Origin {
     /// Somebody else's words, quoted or forwarded.
     Quote,
@@ -32,6 +35,8 @@ pub enum Origin {
     Agent,
     /// What was said, as it is handed to a model that is to work on it.
     Record,
+    /// What a model wrote in a step of a skill.
+    Written,
 }
 
 impl Origin {
@@ -48,6 +53,7 @@ impl Origin {
             Self::Translation => "translation",
             Self::Agent => "report of a sub-agent",
             Self::Record => "record of a conversation",
+            Self::Written => "text that a model wrote",
         }
     }
 }

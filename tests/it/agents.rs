@@ -5,7 +5,7 @@
 
 mod a2a;
 mod a2a_served;
-mod fake;
+pub mod fake;
 mod reached;
 mod served;
 
@@ -39,7 +39,7 @@ fn changes(collaboration: Value) -> Value {
 }
 
 /// Endpoints that are asked every second.
-fn endpoints(endpoints: Value) -> Value {
+pub fn endpoints(endpoints: Value) -> Value {
     json!({ "acp": { "endpoints": endpoints }, "discovery": { "refresh_interval": 1 } })
 }
 

@@ -4,6 +4,7 @@
 
 mod folders;
 mod office;
+mod steps;
 
 use std::path::PathBuf;
 

@@ -83,16 +83,14 @@ mod tests {
     #[test]
     fn rows_are_told_in_order_with_speakers_calls_and_what_was_summarised_before() {
         let step = Step {
-            text: String::new(),
             reasoning: Some("hidden".into()),
-            sealed: None,
             calls: vec![ToolCall {
                 id: "a".into(),
                 name: "read_file".into(),
                 arguments: r#"{"path":"x"}"#.into(),
             }],
             results: vec![Some("one line".into())],
-            files: Vec::new(),
+            ..Step::default()
         };
         let rows = [
             row(Role::Summary, 1, &Content::model("F1 holds".into(), None)),

@@ -108,12 +108,9 @@ fn step(id: &str, results: &[Option<&str>]) -> Step {
         arguments: "{}".into(),
     };
     Step {
-        text: String::new(),
-        reasoning: None,
-        sealed: None,
         calls: (0..results.len()).map(call).collect(),
         results: results.iter().map(|text| text.map(str::to_owned)).collect(),
-        files: Vec::new(),
+        ..Step::default()
     }
 }
 

@@ -4,15 +4,18 @@
 
 use std::{path::Path, sync::Arc};
 
-use super::{Fault, Found, LeftOut, Skill, front, reach};
+use super::{
+    Fault, Found, LeftOut, Skill, front, reach,
+    template::{self, STEPS},
+};
 use crate::{
     agent::{shelf::Piece as _, watched},
     security::paths::PathGuard,
 };
 
-/// The file that makes a folder a skill.
-const SKILL: &str = "SKILL.md";
-/// Largest such file, in bytes.
+/// The file that makes a folder a skill, if [`STEPS`] does not.
+pub(super) const SKILL: &str = "SKILL.md";
+/// Largest of such files, in bytes.
 const MAX_BYTES: usize = 128 * 1024;
 /// Most skills that are read.
 const MAX_SKILLS: usize = 100;
@@ -28,9 +31,13 @@ const SHIPPED: [(&str, &str); 2] = [
     ("web-pages", include_str!("shipped/web-pages.md")),
 ];
 
-/// What tells one state of the folder from another: each skill's name, and the state of its file.
-pub(super) fn stamp(folder: &Path) -> Vec<(String, Option<[i64; 4]>)> {
-    watched::stamps(folder, watched::folders(folder, MAX_FOLDERS), SKILL)
+/// The states of the files of one kind, each with the name of its skill.
+type Stamps = Vec<(String, Option<[i64; 4]>)>;
+
+/// What tells one state of the folder from another: each skill's name, and the state of its files.
+pub(super) fn stamp(folder: &Path) -> [Stamps; 2] {
+    let names = watched::folders(folder, MAX_FOLDERS);
+    [SKILL, STEPS].map(|file| watched::stamps(folder, names.clone(), file))
 }
 
 /// Reads what is there, but for those of `disabled`.
@@ -68,13 +75,21 @@ pub(super) fn look(folder: &Path, disabled: &[String], guard: &PathGuard) -> Fou
 }
 
 fn skill(folder: &Path, name: &str, guard: &PathGuard) -> Result<Skill, Fault> {
-    let text = reach::read(folder, SKILL, MAX_BYTES, guard).map_err(|error| match error {
-        reach::Error::TooLarge => Fault::TooLarge { most: MAX_BYTES },
-        error => Fault::Unreadable {
-            error: format!("{SKILL}: {error}"),
-        },
-    })?;
-    front::read(Some(folder), name, &text)
+    let text = |file: &str| {
+        reach::read(folder, file, MAX_BYTES, guard).map_err(|error| match error {
+            reach::Error::TooLarge => Fault::TooLarge { most: MAX_BYTES },
+            error => Fault::Unreadable {
+                error: format!("{file}: {error}"),
+            },
+        })
+    };
+    if folder.join(STEPS).symlink_metadata().is_err() {
+        return front::read(Some(folder), name, &text(SKILL)?);
+    }
+    if folder.join(SKILL).symlink_metadata().is_ok() {
+        return Err(Fault::BothForms);
+    }
+    template::read(Some(folder), name, &text(STEPS)?)
 }
 
 #[cfg(test)]

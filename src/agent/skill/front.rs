@@ -36,6 +36,7 @@ pub(super) fn read(folder: Option<&Path>, folder_name: &str, text: &str) -> Resu
         about: about(&front),
         body: Arc::from(body),
         folder: folder.map(Path::to_owned),
+        steps: None,
     })
 }
 

@@ -15,6 +15,7 @@ fn skill(name: &str, tools: &[&str]) -> Arc<Skill> {
         about: Vec::new(),
         body: Arc::from("body"),
         folder: None,
+        steps: None,
     })
 }
 

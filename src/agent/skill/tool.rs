@@ -8,7 +8,7 @@ use std::{fmt::Write as _, sync::Arc};
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 
-use super::{Skill, Skills, reach};
+use super::{Skill, Skills, folder::SKILL, reach, template::STEPS};
 use crate::agent::tool::{Also, Call, Fault, Given, Spec, Tool, piece::piece};
 
 /// Its name.
@@ -77,11 +77,14 @@ impl Tool for SkillTool {
 
     fn needs_also(&self, arguments: &Map<String, Value>) -> Option<Also> {
         let name = arguments.get("name")?.as_str()?;
-        let found = self.skills.shelf.found();
-        let skill = found.all.iter().find(|skill| skill.name == name);
-        skill.map(|skill| Also {
+        let skill = self.skills.named(name)?;
+        Some(Also {
             rights: skill.rights,
-            next: skill.tools.clone(),
+            // Its steps call theirs whatever is offered.
+            next: match skill.steps {
+                None => skill.tools.clone(),
+                Some(_) => Vec::new(),
+            },
         })
     }
 
@@ -90,7 +93,7 @@ impl Tool for SkillTool {
         let mut mine = sorted.of(call.proof.actor(), call.proof.scope(), call.now);
         let name = call.text("name");
         if name.is_empty() {
-            let lines = mine.map(|skill| format!("- {}: {}", skill.name, skill.description));
+            let lines = mine.map(|skill| format!("- {}: {}", skill.name, skill.summary()));
             let lines: Vec<String> = lines.collect();
             return Ok(Given::own(lines.join("\n")));
         }
@@ -110,7 +113,8 @@ impl Tool for SkillTool {
 /// What is told of the further files of a skill.
 fn further(files: &[reach::File]) -> String {
     let mut text = String::new();
-    for file in files.iter().filter(|file| file.path != "SKILL.md") {
+    let own = |path: &str| matches!(path, SKILL | STEPS);
+    for file in files.iter().filter(|file| !own(&file.path)) {
         // Writing to a string does not fail.
         let _ = write!(text, "\n- {} ({} bytes)", file.path, file.bytes);
     }

@@ -6,6 +6,8 @@
 use std::{fmt, sync::Arc};
 
 use async_trait::async_trait;
+use parking_lot::Mutex;
+use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 
 use super::{Brought, Errands, Named, tool};
@@ -17,11 +19,13 @@ use crate::{
         context::TooLarge,
         model::{Completion, FinishReason, Outcome},
         prompt::Limits,
+        skill::template::{self, Template, progress::Progress},
         steps::{Asked, Course},
-        tool::{Fault, Given, journal::Mark, question},
+        tool::{Fault, Given, journal::Mark, park::Asks, question},
         turn::{Input, Turn},
         work::{Errand, Shared, Work},
     },
+    pending::Parked,
     permission::Scope,
     reason::Reason,
     security::fence::Origin,
@@ -29,21 +33,25 @@ use crate::{
 };
 
 /// The part of a turn's tokens that an errand has: one in so many.
-const SHARE: usize = 4;
+pub(in crate::agent) const SHARE: usize = 4;
 /// Put behind an answer that reached the limit of its model.
-const CUT: &str = "\n[…]";
+pub(in crate::agent) const CUT: &str = "\n[…]";
 /// What is shown of an errand that nobody in particular does.
 const NOBODY: &str = "sub-agent";
 
 /// How a call of a turn gives errands.
 pub(in crate::agent) struct Giving<'a> {
-    agent: &'a Agent,
-    input: &'a Input,
-    turn: &'a Turn,
-    shared: Shared<'a>,
-    mark: Mark,
+    pub(in crate::agent) agent: &'a Agent,
+    pub(in crate::agent) input: &'a Input,
+    pub(in crate::agent) turn: &'a Turn,
+    pub(in crate::agent) shared: Shared<'a>,
+    pub(in crate::agent) mark: Mark,
     /// Errands of the same answer that may run at once.
     places: &'a Semaphore,
+    /// How far the call came before, and what became of what it waited for.
+    pub(in crate::agent) before: (Option<Progress>, Option<Parked>),
+    /// What it waits for now.
+    waits: Mutex<Option<Asks>>,
 }
 
 impl fmt::Debug for Giving<'_> {
@@ -60,8 +68,8 @@ impl<'a> Giving<'a> {
         agent: &'a Agent,
         (input, turn): (&'a Input, &'a Turn),
         shared: Shared<'a>,
-        mark: Mark,
-        places: &'a Semaphore,
+        (mark, places): (Mark, &'a Semaphore),
+        before: (Option<Progress>, Option<Parked>),
     ) -> Self {
         Self {
             agent,
@@ -70,7 +78,19 @@ impl<'a> Giving<'a> {
             shared,
             mark,
             places,
+            before,
+            waits: Mutex::default(),
         }
+    }
+
+    /// The call ends and is made again when somebody has answered.
+    pub(in crate::agent) fn wait(&self, asks: Asks) {
+        *self.waits.lock() = Some(asks);
+    }
+
+    /// What it waits for.
+    pub(in crate::agent) fn waiting(&self) -> Option<Asks> {
+        self.waits.lock().take()
     }
 
     /// The agent of a name, as the one who asks may use it.
@@ -96,7 +116,7 @@ impl<'a> Giving<'a> {
         }))
     }
 
-    fn note(&self, reason: Reason) {
+    pub(in crate::agent) fn note(&self, reason: Reason) {
         let (agent, turn) = (self.agent, self.input.turn);
         agent.traces.note(turn, reason, agent.clock.now());
     }
@@ -176,8 +196,9 @@ impl Errands for Giving<'_> {
         let _place = self.places.acquire().await;
         let errand = Errand {
             only: named.as_ref().and_then(|named| named.tools.clone()),
-            without: &[tool::NAME, question::NAME],
+            without: &[tool::NAME, question::NAME, template::tool::NAME],
             mark: self.mark.clone(),
+            result: None,
         };
         let limits = self.limits();
         let own = named.as_ref().map_or("", |named| &*named.body);
@@ -205,5 +226,13 @@ impl Errands for Giving<'_> {
         let said = collector.finish();
         agent.note_replaced(input, said.secrets, said.words);
         self.told(asked, said.text, &work)
+    }
+
+    async fn run_steps(
+        &self,
+        template: &Template,
+        inputs: &Map<String, Value>,
+    ) -> Result<Brought, Fault> {
+        self.perform(template, inputs).await
     }
 }

@@ -1,8 +1,8 @@
 //! Runs the calls of one answer of the model.
 //!
-//! Owns what stands around a tool: the order, the time limit and the retries; that what a tool gives reaches the model
-//! as data, without secrets and not too long; and that the journal (`journal`) knows of a call that is not safe to repeat
-//! before it runs. Whether a call may run is `ready`'s, what waits for a yes `park`'s. It never asks a model.
+//! Owns what stands around a tool: the order, the time limit and the retries; and that the journal (`journal`) knows of a
+//! call that is not safe to repeat before it runs. Whether a call may run is `ready`'s, what waits for a yes `park`'s, and how
+//! a result reaches the model `dress`'s. It never asks a model.
 
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
@@ -13,10 +13,9 @@ use tokio::sync::Semaphore;
 use super::{
     Asker, Call, Fault, Given,
     asking::Asking,
-    config::ToolCalling,
     journal::{self, Doing, Mark},
     order::{Kind, groups},
-    park::park,
+    park::{Asks, park},
     ready::{Ready, Refused, kind},
     sending::Sending,
     usage::Usage,
@@ -25,16 +24,14 @@ use crate::{
     agent::{
         Agent,
         choice::of_turn,
-        context::{cut, estimate_tokens},
         history::{Cost, Step},
+        skill::template::progress::{Came, Progress},
         subagent::{Errands, errand::Giving},
         turn::{Input, Turn},
         work::{Shared, Work},
     },
-    i18n::Text,
-    pending::{Elicited, Parked},
+    pending::Parked,
     reason::Reason,
-    security::{fence::fenced, guard::Verdict},
     store::{ReplyFile, StoreError},
     telemetry::metrics,
     trace::turn_id,
@@ -65,7 +62,7 @@ enum Ran {
         cost: Cost,
     },
     /// With a question that somebody has to answer first.
-    Asks(Elicited),
+    Asks { asks: Asks, cost: Cost },
 }
 
 impl Agent {
@@ -88,7 +85,7 @@ impl Agent {
         }
         let asks = loop {
             let asks = self.run_groups(input, turn, work, &ready).await?;
-            let Some((place, Some(elicited))) = &asks else {
+            let Some((place, Asks::Elicited(elicited))) = &asks else {
                 break asks;
             };
             let refused = self.cannot_be_asked(input, work, &elicited.content);
@@ -99,10 +96,10 @@ impl Agent {
             self.refuse_at(input, work, *place, refused);
             settled(work, &mut ready);
         };
-        let Some((place, elicited)) = asks.or(waits.map(|place| (place, None))) else {
+        let Some((place, asks)) = asks.or(waits.map(|place| (place, Asks::Call))) else {
             return Ok(goes);
         };
-        if let Some(parked) = park(input, turn, work, place, elicited) {
+        if let Some(parked) = park(input, turn, work, place, asks) {
             return Ok(Goes::Waits(Box::new(parked)));
         }
         // The model is told, as of any call that does not run.
@@ -130,7 +127,7 @@ impl Agent {
         turn: &Turn,
         work: &mut Work,
         ready: &[Option<Ready>],
-    ) -> Result<Option<(usize, Option<Elicited>)>, StoreError> {
+    ) -> Result<Option<(usize, Asks)>, StoreError> {
         let calling = &input.rules.settings.tool_calling;
         let kinds: Vec<Kind> = ready.iter().map(kind).collect();
         let Some(last) = work.steps.len().checked_sub(1) else {
@@ -185,14 +182,18 @@ impl Agent {
                     let mark = || Mark { doing, place };
                     let errand = shared.errand;
                     let mark = errand.map_or_else(mark, |errand| errand.mark.clone());
-                    let run = self.run(input, turn, ready, (shared, mark, &places));
+                    let of = |(at, progress): &(usize, Progress)| {
+                        (*at == place).then(|| progress.clone())
+                    };
+                    let progress = step.progress.iter().find_map(of);
+                    let run = self.run(input, turn, (ready, progress), (shared, mark, &places));
                     waiting.push(Box::pin(async move { (place, run.await) }));
                 }
             }
             let mut running = stream::iter(waiting).buffer_unordered(calling.max_parallel_calls);
             while let Some((at, ran)) = running.next().await {
-                if let Some(elicited) = landed(step, at, ran, shared.cost) {
-                    asks.get_or_insert((at, Some(elicited)));
+                if let Some(found) = landed(step, at, ran, shared.cost) {
+                    asks.get_or_insert((at, found));
                 }
             }
             unsaid |= marks && doing.is_marked().await;
@@ -230,7 +231,7 @@ impl Agent {
         &self,
         input: &Input,
         turn: &Turn,
-        ready: &Ready,
+        (ready, progress): (&Ready, Option<Progress>),
         (shared, mark, places): (Shared<'_>, Mark, &Semaphore),
     ) -> Ran {
         let settings = &input.rules.settings;
@@ -239,7 +240,10 @@ impl Agent {
         let note = |reason| self.traces.note(input.turn, reason, self.clock.now());
         let usage = shared.usage;
         let gives = ready.entry.tool.gives_errands();
-        let giving = gives.then(|| Giving::new(self, (input, turn), shared, mark, places));
+        let giving = gives.then(|| {
+            let before = (progress, ready.within.clone());
+            Giving::new(self, (input, turn), shared, (mark, places), before)
+        });
         let mut tries = 0;
         let mut cost = Cost::default();
         loop {
@@ -268,10 +272,11 @@ impl Agent {
             };
             let longest = ready.entry.tool.longest().unwrap_or(calling.timeout);
             let (outcome, given) = once(ready, call, longest).await;
+            let mut waits = giving.as_ref().and_then(Giving::waiting);
             cost.add(&asking.into_cost());
             let took = Duration::from_micros(self.clock.tick().saturating_sub(started));
             let told = match &given {
-                Err(fault) if fault.asks.is_some() => Reason::ToolAsked.code(),
+                Err(fault) if fault.asks.is_some() || waits.is_some() => Reason::ToolAsked.code(),
                 _ => outcome.map_or("ok", Reason::code),
             };
             metrics::tool_call(&spec.name, told, took);
@@ -279,15 +284,16 @@ impl Agent {
                 Ok(given) => {
                     let files = sending.map(|sending| sending.taken.into_inner());
                     return Ran::Told {
-                        text: self.dressed(input, turn, given, "", calling),
+                        text: self.given(input, turn, (given, true), shared),
                         files: files.unwrap_or_default(),
                         cost,
                     };
                 }
                 Err(fault) => fault,
             };
-            if let Some(elicited) = fault.asks {
-                return Ran::Asks(*elicited);
+            let asks = fault.asks.map(|elicited| Asks::Elicited(*elicited));
+            if let Some(asks) = asks.or(waits.take()) {
+                return Ran::Asks { asks, cost };
             }
             if let Some(reason) = outcome {
                 note(reason);
@@ -297,7 +303,7 @@ impl Agent {
             let again = fault.passing && spec.repeatable && tries <= calling.max_retries;
             if !(again && usage.take_retry(settings.tool_retries)) {
                 return Ran::Told {
-                    text: self.dressed(input, turn, fault.given, FAILED, calling),
+                    text: self.given(input, turn, (fault.given, false), shared),
                     files: Vec::new(),
                     cost,
                 };
@@ -307,69 +313,58 @@ impl Agent {
         }
     }
 
-    /// What a tool gave, as the model may have it.
-    fn dressed(
+    /// What is told of a call's end, good or not. What a step of a skill gives is for the steps behind it.
+    fn given(
         &self,
         input: &Input,
         turn: &Turn,
-        given: Given,
-        before: &str,
-        calling: &ToolCalling,
+        (given, ok): (Given, bool),
+        shared: Shared<'_>,
     ) -> String {
-        let note = |reason| self.traces.note(input.turn, reason, self.clock.now());
-        let cleaned = input.rules.composer.redactor().clean(&given.text);
-        let (text, was_cut) = shortened(cleaned.text.into_owned(), calling.max_result_tokens);
-        if was_cut {
-            note(Reason::ToolResultCut);
+        let given = self.bounded(input, given);
+        let place = shared.errand.and_then(|errand| errand.result.as_ref());
+        if let Some(place) = place {
+            let Given { text, origin } = given;
+            *place.lock() = Some(Came { ok, text, origin });
+            return String::new();
         }
-        let Some(origin) = given.origin else {
-            return format!("{before}{text}");
-        };
-        let checked = input.rules.guard.check(text);
-        self.report(input, "tool result", &checked);
-        if checked.is_filtered() {
-            note(Reason::ContentFiltered);
-        }
-        let text = match checked.verdict {
-            Verdict::Pass => fenced(origin, &checked.text),
-            Verdict::Sanitised => {
-                note(Reason::InjectionSanitised);
-                fenced(origin, &checked.text)
-            }
-            Verdict::Warned => {
-                note(Reason::InjectionWarned);
-                let hint = Text::HintUntrusted.render(turn.language);
-                format!("{hint}\n{}", fenced(origin, &checked.text))
-            }
-            Verdict::Blocked => {
-                note(Reason::InjectionBlocked);
-                "The result was withheld: it reads like an attempt to change your instructions."
-                    .into()
-            }
-        };
-        format!("{before}{text}")
+        let before = if ok { "" } else { FAILED };
+        format!("{before}{}", self.dressed(input, turn, given))
     }
 }
 
 /// Puts in how a call of a step ended; gives what it asks instead.
-fn landed(step: &mut Step, at: usize, ran: Ran, cost: &Mutex<Cost>) -> Option<Elicited> {
-    let (text, files) = match ran {
+fn landed(step: &mut Step, at: usize, ran: Ran, cost: &Mutex<Cost>) -> Option<Asks> {
+    step.progress.retain(|(place, _)| *place != at);
+    let (files, asks) = match ran {
         Ran::Told {
             text,
             files,
             cost: took,
         } => {
             cost.lock().add(&took);
-            (text, files)
+            if let Some(result) = step.results.get_mut(at) {
+                *result = Some(text);
+            }
+            (files, None)
         }
-        Ran::Asks(elicited) => return Some(elicited),
+        Ran::Asks {
+            mut asks,
+            cost: took,
+        } => {
+            cost.lock().add(&took);
+            let mut files = Vec::new();
+            if let Asks::Within { progress, .. } = &mut asks {
+                // They go out with the question.
+                files = std::mem::take(&mut progress.files);
+                step.progress.push((at, progress.clone()));
+            }
+            (files, Some(asks))
+        }
     };
-    if let Some(result) = step.results.get_mut(at) {
-        *result = Some(text);
-    }
     step.files.extend(files.into_iter().map(|file| (at, file)));
     step.files.sort_by_key(|(at, _)| *at);
-    None
+    asks
 }
 
 /// What has a result does not run again.
@@ -400,47 +395,5 @@ async fn once(
             Some(Reason::ToolTimeout),
             Err(Fault::passing("The tool took too long and was stopped.")),
         ),
-    }
-}
-
-/// A text of at most so many tokens: its beginning, a mark and its end; says whether it was cut.
-fn shortened(text: String, tokens: usize) -> (String, bool) {
-    if estimate_tokens(&text) <= tokens {
-        return (text, false);
-    }
-    let end = tokens / 4;
-    let turned: String = text.chars().rev().collect();
-    let (tail, _) = cut(turned, end);
-    // The mark of `cut` stands at the end of the turned text, and is turned with it.
-    let tail: String = tail
-        .chars()
-        .rev()
-        .skip_while(|sign| *sign != '\n')
-        .collect();
-    let (head, _) = cut(text, tokens - end);
-    (format!("{head}{tail}"), true)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_long_result_keeps_its_beginning_and_its_end() {
-        let text: String = (0..5_000).map(|n| format!("line {n}\n")).collect();
-        let (short, was_cut) = shortened(text, 200);
-        assert!(
-            was_cut && estimate_tokens(&short) <= 210,
-            "{}",
-            estimate_tokens(&short)
-        );
-        assert!(
-            short.starts_with("line 0\n") && short.ends_with("line 4999\n"),
-            "{short}"
-        );
-        assert!(short.contains("[…]"));
-        let (short, _) = shortened("好".repeat(9_000), 100);
-        assert!(short.chars().filter(|sign| *sign == '好').count() > 60);
-        assert_eq!(shortened("short".into(), 100), ("short".into(), false));
     }
 }

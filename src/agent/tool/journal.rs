@@ -1,10 +1,11 @@
 //! What the journal knows of the steps of a turn, so that a crash repeats nothing that is not safe to repeat.
 //!
 //! Owns when steps are written, and how a call is marked that may have run for whoever reads them. An errand has no steps
-//! in the journal: the first of its calls that is not safe to repeat marks the call of the turn that gave it.
+//! in the journal: the first of its calls that is not safe to repeat marks the call of the turn that gave it. A call that
+//! runs the steps of a skill is written with how far they have come.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -17,6 +18,7 @@ use crate::{
     agent::{
         Agent,
         history::{Content, Step},
+        skill::template::progress::Progress,
         turn::Input,
         work::Work,
     },
@@ -36,8 +38,49 @@ pub(in crate::agent) struct Doing {
     steps: Vec<Step>,
     /// How many steps of the turn are written.
     kept: Arc<AtomicUsize>,
-    /// The places of those that may have done something. Held while it is written.
-    places: Mutex<BTreeSet<usize>>,
+    /// What is told of them. Held while it is written.
+    told: Mutex<Told>,
+}
+
+/// What is told of the calls of the last step, for whoever reads it after a crash.
+#[derive(Debug, Clone, Default)]
+struct Told {
+    /// The places of those that may have done something.
+    unsure: BTreeSet<usize>,
+    /// How far those have come that have steps of their own.
+    progress: BTreeMap<usize, Progress>,
+    /// Something of it is written.
+    written: bool,
+}
+
+impl Told {
+    /// Whether the call at this place may have done something that is not safe to repeat.
+    fn has_begun(&self, place: usize) -> bool {
+        match self.progress.get(&place) {
+            Some(progress) => progress.begun,
+            None => self.unsure.contains(&place),
+        }
+    }
+
+    fn begin(&mut self, place: usize) {
+        match self.progress.get_mut(&place) {
+            Some(progress) => progress.begun = true,
+            None => _ = self.unsure.insert(place),
+        }
+    }
+
+    /// Lays it over a step.
+    fn lay_over(&self, step: &mut Step) {
+        for place in &self.unsure {
+            if let Some(result) = step.results.get_mut(*place) {
+                *result = Some(UNSURE.to_owned());
+            }
+        }
+        for (place, progress) in &self.progress {
+            step.progress.retain(|(at, _)| at != place);
+            step.progress.push((*place, progress.clone()));
+        }
+    }
 }
 
 impl std::fmt::Debug for Doing {
@@ -62,14 +105,29 @@ impl Mark {
     /// # Errors
     /// The store's; what was to be done must not be done then.
     pub(in crate::agent) async fn set(&self) -> Result<(), StoreError> {
-        let doing = &*self.doing;
-        let mut places = doing.places.lock().await;
-        if places.contains(&self.place) {
+        let mut told = self.doing.told.lock().await;
+        if told.has_begun(self.place) {
             return Ok(());
         }
-        let with: Vec<usize> = places.iter().copied().chain([self.place]).collect();
-        write(&doing.store, doing.turn, &doing.steps, &doing.kept, &with).await?;
-        places.insert(self.place);
+        let mut with = told.clone();
+        with.begin(self.place);
+        self.doing.write(&mut told, with).await
+    }
+
+    /// Says how far the steps of the call have come, none of which is under way. It is written once they have done
+    /// something that is not safe to repeat, so that this is not told as unsure any more.
+    ///
+    /// # Errors
+    /// The store's; nothing more must be done then.
+    pub(in crate::agent) async fn keep(&self, progress: Progress) -> Result<(), StoreError> {
+        let mut told = self.doing.told.lock().await;
+        let had_begun = told.has_begun(self.place);
+        let mut with = told.clone();
+        with.progress.insert(self.place, progress);
+        if had_begun {
+            return self.doing.write(&mut told, with).await;
+        }
+        *told = with;
         Ok(())
     }
 }
@@ -88,13 +146,25 @@ impl Doing {
             turn,
             steps: if marks { steps.to_vec() } else { Vec::new() },
             kept: Arc::clone(kept),
-            places: Mutex::new(doing.iter().copied().collect()),
+            told: Mutex::new(Told {
+                unsure: doing.iter().copied().collect(),
+                ..Told::default()
+            }),
         })
     }
 
-    /// Whether one of them may have done something.
+    /// Whether one of them has marked itself.
     pub(super) async fn is_marked(&self) -> bool {
-        !self.places.lock().await.is_empty()
+        self.told.lock().await.written
+    }
+
+    async fn write(&self, told: &mut Told, with: Told) -> Result<(), StoreError> {
+        write_told(&self.store, self.turn, &self.steps, &self.kept, &with).await?;
+        *told = Told {
+            written: true,
+            ..with
+        };
+        Ok(())
     }
 }
 
@@ -107,17 +177,27 @@ pub(super) async fn write(
     kept: &AtomicUsize,
     doing: &[usize],
 ) -> Result<(), StoreError> {
+    let told = Told {
+        unsure: doing.iter().copied().collect(),
+        ..Told::default()
+    };
+    write_told(store, turn, steps, kept, &told).await
+}
+
+async fn write_told(
+    store: &Arc<dyn Store>,
+    turn: i64,
+    steps: &[Step],
+    kept: &AtomicUsize,
+    told: &Told,
+) -> Result<(), StoreError> {
     let last = steps.len().saturating_sub(1);
     // Who is stopped in here has perhaps written them all the same.
     let first = kept.swap(steps.len(), Ordering::Relaxed).min(last);
     for (at, step) in steps.iter().enumerate().skip(first) {
         let mut step = step.clone();
         if at == last {
-            for place in doing {
-                if let Some(result) = step.results.get_mut(*place) {
-                    *result = Some(UNSURE.to_owned());
-                }
-            }
+            told.lay_over(&mut step);
         }
         let content = Content::step(&step).encode().into_boxed_str();
         let step = u32::try_from(at).unwrap_or(u32::MAX);
@@ -157,7 +237,11 @@ impl Agent {
                     self.traces.note(input.turn, Reason::ToolUnsure, now);
                 }
             }
-            for _ in &step.files {
+            let inside = step.progress.iter().map(|(_, progress)| progress);
+            work.usage
+                .count(inside.clone().map(|progress| progress.came.len()).sum());
+            let files = inside.map(|progress| progress.files.len());
+            for _ in 0..files.sum::<usize>() + step.files.len() {
                 work.usage.take_file(u32::MAX);
             }
             work.steps.push(step);

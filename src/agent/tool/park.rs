@@ -12,6 +12,7 @@ use crate::{
         command::MOST_OPEN,
         history::Content,
         model::calls::object,
+        skill::template::progress::Progress,
         turn::{Input, Turn},
         work::Work,
     },
@@ -24,6 +25,20 @@ use crate::{
 
 /// The longest arguments that somebody is asked about, in characters: what he says yes to he has seen whole.
 pub(in crate::agent) const MAX_SHOWN: usize = 4_000;
+
+/// What a call waits for.
+#[derive(Debug)]
+pub(in crate::agent) enum Asks {
+    /// A yes before it runs.
+    Call,
+    /// What it asked while it ran.
+    Elicited(Elicited),
+    /// A call inside of it, in a step of a skill, which has come so far.
+    Within {
+        parked: Box<Parked>,
+        progress: Progress,
+    },
+}
 
 impl Agent {
     /// The first call that waits for a yes. One about which nobody can be asked is refused.
@@ -59,7 +74,8 @@ impl Agent {
         about: &str,
     ) -> Result<Option<Refused>, StoreError> {
         let refused = |text: &str| Some(Refused(text.to_owned(), Reason::ToolRefused));
-        if work.errand.is_some() {
+        let errand = work.errand.as_ref();
+        if errand.is_some_and(|errand| errand.result.is_none()) {
             return Ok(refused(
                 "Somebody has to approve this, and in an errand nobody can be asked. Say in your answer that it is to be \
                  called outside of an errand, and with what.",
@@ -127,9 +143,20 @@ pub(super) fn park(
     turn: &Turn,
     work: &Work,
     place: usize,
-    elicited: Option<Elicited>,
+    asks: Asks,
 ) -> Option<Parked> {
     let step = work.steps.last()?;
+    let elicited = match asks {
+        Asks::Call => None,
+        Asks::Elicited(elicited) => Some(elicited),
+        Asks::Within { parked, .. } => {
+            return Some(Parked {
+                place,
+                step: Content::step(step).encode(),
+                ..*parked
+            });
+        }
+    };
     let call = step.calls.get(place)?;
     let cleaned = input.rules.composer.redactor().clean(&call.arguments);
     let arguments = object(&cleaned.text)?;
@@ -149,6 +176,7 @@ pub(super) fn park(
         place,
         step: Content::step(step).encode(),
         elicited,
+        within: None,
         body: Body {
             text: String::new(),
             segments: Vec::new(),
@@ -168,9 +196,13 @@ pub(in crate::agent) fn question(parked: &Parked, language: Language) -> String 
         Some(elicited) => (&elicited.content, Some(elicited.message.clone())),
         None => (&parked.arguments, None),
     };
+    let tool = match &parked.within {
+        Some(within) => format!("{} ({}: {})", parked.tool, within.skill, within.id),
+        None => parked.tool.clone(),
+    };
     let text = object(arguments).map_or_else(|| arguments.clone(), |arguments| shown(&arguments));
     let question = Consent::ToolAsked {
-        tool: parked.tool.clone(),
+        tool,
         arguments: set_off(&text),
         message: message.map(|message| set_off(&message)),
     };

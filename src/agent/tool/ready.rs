@@ -40,6 +40,8 @@ pub(super) struct Ready {
     pub(super) asks: bool,
     /// What somebody said yes to that the tool asked in the middle of the same call.
     pub(super) consent: Option<Elicited>,
+    /// What became of a call inside of it that waited, in a step of a skill.
+    pub(super) within: Option<Parked>,
 }
 
 /// Why a call does not run: what the model is told, and the reason.
@@ -142,6 +144,10 @@ impl Agent {
             proof = decided.map_err(|_| may_not())?;
             usage.expect(also.next);
         }
+        let (within, allowed) = match allowed {
+            Some(parked) if parked.within.is_some() => (Some(parked), None),
+            allowed => (None, allowed),
+        };
         let same = |parked: &Parked| {
             parked.tool == call.name && object(&parked.arguments).as_ref() == Some(&arguments)
         };
@@ -149,9 +155,11 @@ impl Agent {
             let text = "The arguments are not those that were approved.";
             return Err(refused(text.to_owned()));
         }
-        let asks =
-            allowed.is_none() && (input.rules.tools.asks(spec) || entry.tool.asks(&arguments));
+        // Who has come to a step in the middle has had his yes for the whole.
+        let asks = allowed.or(within).is_none()
+            && (input.rules.tools.asks(spec) || entry.tool.asks(&arguments));
         Ok(Ready {
+            within: within.cloned(),
             consent: allowed.and_then(|parked| parked.elicited.clone()),
             entry,
             proof,
@@ -189,7 +197,7 @@ pub(super) fn kind(ready: &Option<Ready>) -> Kind {
             .and_then(|ready| ready.entry.tool.resource(&ready.arguments)),
         apart: ready
             .as_ref()
-            .is_some_and(|ready| ready.entry.tool.gives_errands()),
+            .is_some_and(|ready| ready.entry.tool.gives_errands() && !ready.entry.tool.has_steps()),
     }
 }
 

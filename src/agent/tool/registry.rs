@@ -2,12 +2,16 @@
 //!
 //! Owns the list of built-in tools and the choice where there are more than a request takes. It runs nothing.
 
+mod words;
+
 use std::{
     collections::{BTreeSet, HashSet},
     fmt,
     path::PathBuf,
     sync::Arc,
 };
+
+use words::words;
 
 use super::{
     Spec, Tool, calculate, config, date, fetch, files, memory, office, program::folder::Programs,
@@ -42,6 +46,7 @@ pub fn built_in_names() -> impl Iterator<Item = &'static str> {
         question::NAME,
         memory::NAME,
         skill::tool::NAME,
+        skill::RUN,
         shell::NAME,
         subagent::tool::NAME,
     ]
@@ -57,7 +62,12 @@ pub fn names(settings: &config::Tools, ground: Ground) -> Vec<String> {
     let own = built_in(settings, ground).unwrap_or_default();
     let mut names: Vec<String> = own.iter().map(|tool| tool.spec().name.clone()).collect();
     let internal = &settings.internal;
-    let apart = [memory::NAME, skill::tool::NAME, subagent::tool::NAME];
+    let apart = [
+        memory::NAME,
+        skill::tool::NAME,
+        skill::RUN,
+        subagent::tool::NAME,
+    ];
     let wanted = apart.into_iter().filter(|name| {
         internal.enabled && !internal.disabled.iter().any(|disabled| disabled == name)
     });
@@ -117,6 +127,8 @@ pub struct Registry {
     peers: Peers,
     /// What tells how things are done with them.
     skills: Option<Arc<Skills>>,
+    /// What runs those that have steps. It comes and goes with them.
+    runs: Option<Arc<Entry>>,
     /// Who can be named for errands.
     agents: Option<Arc<Agents>>,
     /// The offers of all entries.
@@ -175,6 +187,11 @@ impl Registry {
         }
         if let Some(skills) = &skills {
             registry.add(Arc::new(skill::tool::SkillTool::new(Arc::clone(skills))))?;
+            let disabled = &settings.internal.disabled;
+            if !disabled.iter().any(|name| name == skill::RUN) {
+                let run = Entry::new(Arc::new(skill::Run::new(Arc::clone(skills))))?;
+                registry.runs = Some(Arc::new(run));
+            }
         }
         registry.skills = skills;
         // Also those that are not offered keep their names: who adds a program must not wonder which one runs.
@@ -202,7 +219,7 @@ impl Registry {
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Arc<Entry>> {
         let named = |entry: &&Arc<Entry>| entry.offer.name == name;
-        let own = self.entries.iter().find(named).cloned();
+        let own = self.entries.iter().chain(&self.runs).find(named).cloned();
         own.or_else(|| self.programs().iter().find(named).cloned())
             .or_else(|| self.remote().find(|entry| entry.offer.name == name))
     }
@@ -280,7 +297,10 @@ impl Registry {
     /// before did.
     #[must_use]
     pub fn offers(&self, may: impl Fn(&Spec) -> bool, wanted: Wanted<'_>) -> Offers {
-        let beside = self.beside();
+        let mut beside = self.beside();
+        // Where there is nothing to run the request is the same as ever.
+        let runs = self.runs.iter().filter(|entry| may(entry.tool.spec()));
+        beside.splice(..0, runs.cloned());
         let all = self.entries.iter().chain(&beside);
         let usable: Vec<&Arc<Entry>> = all.filter(|entry| may(entry.tool.spec())).collect();
         let own = beside.is_empty() && usable.len() == self.entries.len();
@@ -395,8 +415,8 @@ impl Entry {
 
     /// How well it fits, in tenths: by its name, by the words of its description, by being used just now.
     fn score(&self, said: &BTreeSet<String>, used: &[String]) -> usize {
-        if self.offer.name == skill::tool::NAME {
-            // The prompt lists what it reads.
+        if [skill::tool::NAME, skill::RUN].contains(&&*self.offer.name) {
+            // The prompt lists what they read and run.
             return usize::MAX;
         }
         let name = self.offer.name.to_lowercase();
@@ -466,22 +486,6 @@ fn is_name(name: &str) -> bool {
         && name
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
-}
-
-/// The words of a text in lower case; of Chinese and the like each pair of neighbours.
-fn words(text: &str) -> BTreeSet<String> {
-    let lower = text.to_lowercase();
-    let mut words = BTreeSet::new();
-    for word in lower.split(|sign: char| !sign.is_alphanumeric()) {
-        if word.is_ascii() {
-            // Of two letters are words that say nothing.
-            words.extend((word.len() > 2).then(|| word.to_owned()));
-        } else {
-            let signs: Vec<char> = word.chars().collect();
-            words.extend(signs.windows(2).map(|pair| pair.iter().collect::<String>()));
-        }
-    }
-    words
 }
 
 #[cfg(test)]

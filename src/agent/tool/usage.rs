@@ -69,6 +69,11 @@ impl Usage {
         }
     }
 
+    /// Counts calls that were made before.
+    pub fn count(&self, calls: usize) {
+        self.calls.fetch_add(calls, Ordering::Relaxed);
+    }
+
     /// Takes one of the retries that the turn has, at most `most` in all; says whether there was one.
     pub fn take_retry(&self, most: u32) -> bool {
         one_more(&self.retries, most)

@@ -279,3 +279,30 @@ async fn both_keys_have_their_effect() {
         assert!(!fake.ask(2, "/skill").await.contains("maps"));
     }
 }
+
+#[tokio::test]
+async fn the_tools_that_a_read_skill_names_are_offered_where_not_all_have_room() {
+    let mut changes = only_own();
+    let few = json!({ "tools": { "internal": { "max_per_request": 3 } } });
+    crate::gateway::merge(&mut changes, few);
+    let (model, mut gateway) = prepared(changes).await;
+    let needs = "tools: [office_write, send_file]\n";
+    write(&gateway, "maps/SKILL.md", &skill("maps", needs, "Draw."));
+    gateway.up().await;
+    let fake = gateway.onebot().await;
+    model.push(weirgate_testkit::model::Script::calls(&[(
+        "skill",
+        json!({ "name": "maps" }),
+    )]));
+    assert_eq!(fake.ask(2, "please").await, "re: please");
+    let requests = model.requests();
+    let before = offered(&requests[0]);
+    assert_eq!(before.len(), 3);
+    assert!(before.contains(&"skill".to_owned()), "{before:?}");
+    for tool in ["office_write", "send_file"] {
+        assert!(!before.contains(&tool.to_owned()), "{before:?}");
+    }
+    let mut behind = offered(&requests[1]);
+    behind.sort();
+    assert_eq!(behind, ["office_write", "send_file", "skill"]);
+}

@@ -240,3 +240,32 @@ async fn which_tools_run_is_shown_while_they_do_and_not_in_the_end() {
         assert_eq!(finals(&frames), ["It is 42."]);
     }
 }
+
+#[tokio::test]
+async fn which_step_of_a_skill_runs_is_shown_under_its_name() {
+    let skills = tempfile::tempdir().unwrap();
+    std::fs::create_dir(skills.path().join("sums")).unwrap();
+    let steps = "name: sums\ndescription: d\nsteps:\n  - {id: reckon, type: tool, tool: calculate, args: {expression: \"6 * 7\"}}\n  \
+                 - {id: say, type: llm, prompt: Say.}\n";
+    std::fs::write(skills.path().join("sums/steps.yaml"), steps).unwrap();
+    for shown in [true, false] {
+        let model = FakeModel::start().await;
+        let changes = json!({ "tools": { "skills": { "registry_path": skills.path() } },
+            "tool_calling": { "stream_intermediate": shown } });
+        let gateway = Gateway::start(&model, changes).await;
+        let mut client = WebChatClient::connect(gateway.http()).await;
+        client.enter(None).await;
+        model.push(Script::calls(&[("run_skill", json!({ "name": "sums" }))]));
+        model.push(Script::answer("said").first(Duration::from_secs(2)));
+        model.push(Script::answer("It is 42."));
+        client.say("m1", "go").await;
+        let frames = until_end(&mut client).await;
+        let drafts = drafts(&frames);
+        let mut drafts = drafts.iter().map(|draft| draft["html"].as_str().unwrap());
+        let seen = drafts.any(|html| {
+            html.contains("sums: <em>(working: calculate") && html.contains("(working: llm")
+        });
+        assert_eq!(seen, shown, "{frames:?}");
+        assert_eq!(finals(&frames), ["It is 42."]);
+    }
+}
