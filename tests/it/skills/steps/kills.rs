@@ -143,7 +143,66 @@ async fn a_yes_to_a_step_is_used_once(on: Engine) {
     assert_eq!(runs(&gateway, "slow").len(), 1);
 }
 
+/// The process aborts at a point of the journal between two steps that each may run but once; gives how often they ran, and
+/// what the model was told.
+async fn aborted(on: Engine, point: &str) -> ([usize; 2], String) {
+    let text =
+        "steps:\n  - {id: a, type: tool, tool: order}\n  - {id: b, type: tool, tool: slow}\n";
+    let model = FakeModel::start().await;
+    let mut gateway = Gateway::prepare_on(on, &model, beside()).await;
+    write(&gateway, "note/steps.yaml", &steps("note", text));
+    program(&gateway, "order", json!({}), "printf ordered");
+    program(&gateway, "slow", json!({}), "printf slow");
+    gateway.set("WEIRGATE_FAILPOINT", point);
+    gateway.up().await;
+    let fake: FakeOneBot = gateway.onebot().await;
+    begun(&model, &fake).await;
+    let status = gateway.ended().await;
+    assert_eq!(status.code(), None, "it was to abort: {}", gateway.log());
+    assert!(fake.connection_is(false, LIMIT).await);
+    gateway.set("WEIRGATE_FAILPOINT", "");
+    // Where nothing was written down the model is asked anew.
+    if point == "step.before:1" {
+        model.push(Script::calls(&[run("note", json!({}))]));
+    }
+    gateway.up().await;
+    assert!(fake.connection_is(true, LIMIT).await);
+    while fake.answer().await.text() != "re: go" {}
+    let ran = ["order", "slow"].map(|name| runs(&gateway, name).len());
+    (ran, told(&model))
+}
+
+async fn wherever_it_ends_no_step_is_done_twice(on: Engine) {
+    // Written are: that the first is about to run, that it ended, the same of the second, and the result of the whole.
+    for (point, ran, end) in [
+        ("step.before:1", [1, 1], "a done, b done"),
+        ("step.after:1", [0, 0], "a failed"),
+        ("step.before:2", [1, 0], "a failed"),
+        ("step.after:2", [1, 1], "a done, b done"),
+        ("step.before:3", [1, 1], "a done, b done"),
+        ("step.after:3", [1, 0], "a done, b failed"),
+        ("step.before:4", [1, 1], "a done, b failed"),
+        ("step.after:4", [1, 1], "a done, b done"),
+        ("step.before:5", [1, 1], "a done, b done"),
+        ("step.after:5", [1, 1], "a done, b done"),
+    ] {
+        let (times, told) = aborted(on, point).await;
+        assert_eq!(times, ran, "{point}: {told}");
+        assert!(
+            told.contains(&format!("(steps of note: {end})")),
+            "{point}: {told}"
+        );
+        let unsure = end.ends_with("failed");
+        assert_eq!(
+            told.contains("may have been done"),
+            unsure,
+            "{point}: {told}"
+        );
+    }
+}
+
 suite!(
+    wherever_it_ends_no_step_is_done_twice,
     a_step_that_was_running_is_not_run_again_and_ends_the_steps,
     what_was_done_stays_done_and_the_rest_goes_on,
     steps_that_only_looked_are_done_anew,

@@ -207,3 +207,29 @@ async fn a_file_of_a_step_goes_out_with_the_question_and_once() {
     );
     assert_eq!(fake.ask(2, "and?").await, "re: and?", "no file comes again");
 }
+
+#[tokio::test]
+async fn of_two_that_run_at_once_each_is_asked_about_and_none_is_done_twice() {
+    let changes = json!({ "tool_calling": { "strategy": "eager" } });
+    let (model, gateway, fake) = asking(changes).await;
+    let calls = [run("note", json!({})), run("note", json!({}))];
+    model.push(Script::calls(&calls));
+    let mut asked = fake.ask(2, "note it twice").await;
+    for _ in 0..2 {
+        assert!(asked.contains("May I run order (note: note)"), "{asked}");
+        let (_, rest) = asked.split_once("/approve ").unwrap();
+        let name: String = rest
+            .chars()
+            .take_while(char::is_ascii_alphanumeric)
+            .collect();
+        fake.send_private(2, &format!("/approve {name}")).await;
+        assert_eq!(fake.answer().await.text(), "order may run; I go on.");
+        asked = fake.answer().await.text();
+    }
+    let request = model.requests().pop().unwrap();
+    let got = request.told();
+    let done = "(steps of note: find done, note done, sum done)\n42";
+    assert_eq!(got[got.len() - 2..], [done, done], "{got:?}");
+    assert_eq!(runs(&gateway, "lookup").len(), 2);
+    assert_eq!(runs(&gateway, "order").len(), 2);
+}
