@@ -379,7 +379,7 @@ impl Agent {
         } else if let Some(ending) = self.not_heard(input, &turn).await? {
             self.noted(input, ending)
         } else if input.command {
-            self.noted(input, self.command(input, &turn).await?)
+            self.command(input, &turn, running).await?
         } else {
             // What fails from here on is tried again with what was done.
             let again = std::mem::replace(&mut progress.again, true);

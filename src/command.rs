@@ -37,6 +37,7 @@ pub mod reload;
 pub mod remind;
 pub mod reset;
 pub mod role;
+mod run;
 pub mod search;
 pub mod skill;
 pub mod status;
@@ -53,6 +54,7 @@ pub mod words;
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
+use serde_json::Value;
 use weirgate_sdk::{ChatKind, ConversationKey, Menu, MenuCommand, MenuLanguage, UserKey, Whom};
 
 use crate::{
@@ -146,6 +148,17 @@ pub struct Done {
     pub refused: Option<Reason>,
     /// What is only done when somebody has said yes; the text asks him.
     pub ask: Option<Box<Ask>>,
+    /// With which call the model's part of a turn begins; nothing else of this counts then.
+    pub begins: Option<Box<Begins>>,
+}
+
+/// A call that a person makes in the place of the model.
+#[derive(Debug)]
+pub struct Begins {
+    /// The tool.
+    pub tool: &'static str,
+    /// Its arguments, an object.
+    pub arguments: Value,
 }
 
 impl Done {
@@ -228,7 +241,7 @@ pub trait Command: Send + Sync {
 }
 
 /// All commands, in the order of /help.
-static COMMANDS: [&dyn Command; 44] = [
+static COMMANDS: [&dyn Command; 45] = [
     &help::Help,
     &ping::Ping,
     &status::Status,
@@ -246,6 +259,7 @@ static COMMANDS: [&dyn Command; 44] = [
     &model::ModelCommand,
     &persona::Persona,
     &skill::SkillCommand,
+    &run::Run,
     &memory::Memory,
     &forget::Forget,
     &config::ConfigCommand,

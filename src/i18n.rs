@@ -168,6 +168,8 @@ pub enum About {
     Persona,
     /// /skill
     Skill,
+    /// /run
+    Run,
     /// /model
     Model,
     /// /memory

@@ -6,11 +6,18 @@ use super::{
     Agent,
     choice::of_turn,
     ending::Ending,
+    history::Step,
+    media::Media,
+    model::ToolCall,
+    running::RunningTurn,
     tool::asking::Asking,
     turn::{Input, Turn},
+    work::Work,
 };
 use crate::{
-    command::{Call, Command, Parsed, Site, When, admit::Petition, approve::Press, need, parse},
+    command::{
+        Call, Command, Done, Parsed, Site, When, admit::Petition, approve::Press, need, parse,
+    },
     i18n::{
         Text,
         consent::{Consent, HowToAnswer},
@@ -26,9 +33,60 @@ use crate::{
 /// What may wait for an answer in one conversation at once.
 pub(super) const MOST_OPEN: usize = 20;
 
+/// What a command makes of its turn.
+enum Commanded {
+    /// Its end.
+    Ends(Box<Ending>),
+    /// The beginning of the model's part.
+    Begins(ToolCall),
+}
+
+impl From<Ending> for Commanded {
+    fn from(ending: Ending) -> Self {
+        Self::Ends(Box::new(ending))
+    }
+}
+
 impl Agent {
-    /// Runs a command.
-    pub(super) async fn command(&self, input: &Input, turn: &Turn) -> Result<Ending, StoreError> {
+    /// Runs a command, and what of the turn it leaves to the model.
+    pub(super) async fn command(
+        &self,
+        input: &Input,
+        turn: &Turn,
+        running: &RunningTurn,
+    ) -> Result<Ending, StoreError> {
+        match self.commanded(input, turn).await? {
+            Commanded::Ends(ending) => Ok(self.noted(input, *ending)),
+            Commanded::Begins(call) => self.begin_with(input, turn, running, call).await,
+        }
+    }
+
+    /// Has the model answer as if it had made this call, from where the turn was if it ran before.
+    async fn begin_with(
+        &self,
+        input: &Input,
+        turn: &Turn,
+        running: &RunningTurn,
+        call: ToolCall,
+    ) -> Result<Ending, StoreError> {
+        running.asks();
+        let heard = match self.hear(input, turn, Media::default()) {
+            Ok(heard) => heard,
+            Err(ending) => return Ok(*ending),
+        };
+        let mut work = Work::default();
+        self.take_up(input, &mut work).await?;
+        if work.steps.is_empty() {
+            work.steps.push(Step {
+                calls: vec![call],
+                results: vec![None],
+                ..Step::default()
+            });
+        }
+        self.go_on(input, turn, running, Some(heard), work).await
+    }
+
+    async fn commanded(&self, input: &Input, turn: &Turn) -> Result<Commanded, StoreError> {
         let text = body::own_text(turn.body());
         let (command, arguments): (&dyn Command, &str) = match parse(&text) {
             _ if turn.body().pressed => (&Press, &text),
@@ -36,12 +94,12 @@ impl Agent {
             Parsed::Command(command, arguments) => (command, arguments),
             Parsed::Unknown(name) => {
                 let text = Text::UnknownCommand(name.to_owned()).render(turn.language);
-                return Ok(Ending::failed(text, Reason::UnknownCommand));
+                return Ok(Ending::failed(text, Reason::UnknownCommand).into());
             }
             Parsed::Text => {
                 // Journaled as a command by a version that knew more of them.
                 let text = Text::UnknownCommand(String::new()).render(turn.language);
-                return Ok(Ending::failed(text, Reason::UnknownCommand));
+                return Ok(Ending::failed(text, Reason::UnknownCommand).into());
             }
         };
         let site = Site {
@@ -56,7 +114,8 @@ impl Agent {
             Ok(proof) => proof,
             Err(denial) => {
                 let name = command.spec().name.to_owned();
-                return Ok(self.denied(input, turn, denial, (AuditEvent::CommandBlocked, name)));
+                let what = (AuditEvent::CommandBlocked, name);
+                return Ok(self.denied(input, turn, denial, what).into());
             }
         };
         // What stops a turn is always taken, and so is an answer that was asked for.
@@ -64,12 +123,12 @@ impl Agent {
             && !turn.body().pressed
             && let Some(ending) = self.command_not_taken(input, turn)
         {
-            return Ok(ending);
+            return Ok(ending.into());
         }
         if command.asks_model()
             && let Some(ending) = self.no_model(input, turn).await?
         {
-            return Ok(ending);
+            return Ok(ending.into());
         }
         let asking = Asking::new(of_turn(input, turn), input.turn, self.random);
         let call = Call {
@@ -86,7 +145,25 @@ impl Agent {
             asking: &asking,
         };
         let mut done = command.run(call, &self.desk).await?;
+        if let Some(begins) = done.begins {
+            return Ok(Commanded::Begins(ToolCall {
+                // No other call of the history has it.
+                id: format!("run{:09}", input.turn),
+                name: begins.tool.to_owned(),
+                arguments: begins.arguments.to_string(),
+            }));
+        }
         done.effects.extend(self.spend(input, &asking.into_cost()));
+        Ok(self.ended_by(input, turn, done).await?.into())
+    }
+
+    /// The end that a command makes of its turn.
+    async fn ended_by(
+        &self,
+        input: &Input,
+        turn: &Turn,
+        mut done: Done,
+    ) -> Result<Ending, StoreError> {
         if done.refused == Some(Reason::PermissionDenied) && !self.may_tell(input) {
             // Presses have no limit of their own; a flood of them must not fill the log.
             done.effects

@@ -128,6 +128,13 @@ impl Running {
 }
 
 impl RunningTurn {
+    /// It is a command that asks a model from here on: it can be stopped like any turn.
+    pub fn asks(&self) {
+        if let Some(entry) = self.list.turns.lock().get_mut(&self.turn) {
+            entry.command = false;
+        }
+    }
+
     /// Resolves when the turn is to stop.
     pub async fn stopped(&self) {
         self.cancel.cancelled().await;
@@ -163,6 +170,16 @@ mod tests {
         drop(own);
         drop(other);
         assert_eq!((list.len(), list.stop(10, 100, true)), (1, 0));
+    }
+
+    #[test]
+    fn a_command_can_be_stopped_once_it_asks_a_model() {
+        let list = Arc::new(Running::default());
+        let command = list.enter(1, 10, 100, true, vec![1]);
+        assert_eq!((list.stop(10, 100, false), list.len()), (0, 0));
+        command.asks();
+        assert_eq!((list.stop(10, 100, false), list.len()), (1, 1));
+        assert!(command.cancel.is_cancelled());
     }
 
     #[test]

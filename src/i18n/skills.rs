@@ -37,6 +37,20 @@ pub enum SkillText {
         /// Which was meant.
         name: String,
     },
+    /// It has no steps to run.
+    NoSteps {
+        /// Which was meant.
+        name: String,
+    },
+    /// The inputs of one do not fit.
+    Misfit {
+        /// The skill.
+        name: String,
+        /// What does not fit.
+        what: String,
+        /// Which inputs it has.
+        usage: String,
+    },
     /// So many were found, for the doctor.
     Found {
         /// How many.
@@ -77,6 +91,12 @@ impl SkillText {
             Self::Unknown { name } => {
                 format!("There is no skill {name}. /skill shows which there are.")
             }
+            Self::NoSteps { name } => {
+                format!("The skill {name} has no steps to run. Just ask for what it is for.")
+            }
+            Self::Misfit { name, what, usage } => {
+                format!("The inputs do not fit: {what}\n/run {name} {usage}")
+            }
             Self::Found { count } => format!("skills: {count}"),
             Self::FoundAgents { count } => format!("agents that can be named: {count}"),
             Self::Why(fault) => why_en(fault),
@@ -97,6 +117,10 @@ impl SkillText {
             }
             Self::One(shown) => one(shown, "需要工具：", "、"),
             Self::Unknown { name } => format!("没有名为 {name} 的技能。用 /skill 查看列表。"),
+            Self::NoSteps { name } => format!("技能 {name} 没有可执行的步骤，直接提出要求即可。"),
+            Self::Misfit { name, what, usage } => {
+                format!("输入不符合要求：{what}\n/run {name} {usage}")
+            }
             Self::Found { count } => format!("技能 {count} 个"),
             Self::FoundAgents { count } => format!("可指名的子代理 {count} 个"),
             Self::Why(fault) => why_zh(fault),

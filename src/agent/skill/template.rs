@@ -8,6 +8,7 @@ pub(in crate::agent) mod progress;
 mod read;
 pub(in crate::agent) mod run;
 pub mod tool;
+mod typed;
 
 use std::time::Duration;
 

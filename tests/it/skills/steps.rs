@@ -3,6 +3,7 @@
 mod ends;
 #[cfg(feature = "failpoints")]
 mod kills;
+mod typed;
 mod waits;
 
 use serde_json::{Value, json};

@@ -27,6 +27,12 @@ pub(in crate::agent::skill::template) fn template(letters: &str) -> Arc<Template
     of(&format!("steps:\n{steps}")).unwrap().steps.unwrap()
 }
 
+/// A template with these inputs.
+pub(in crate::agent::skill::template) fn of_inputs(inputs: &str) -> Arc<Template> {
+    let text = format!("inputs: {inputs}\nsteps: [{{type: llm, prompt: go}}]\n");
+    of(&text).unwrap().steps.unwrap()
+}
+
 fn problems(more: &str) -> Vec<String> {
     match of(more) {
         Err(Fault::Steps { problems }) => problems,
