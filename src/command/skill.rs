@@ -93,6 +93,7 @@ fn show(call: &Call<'_>, desk: &Desk, name: &str) -> SkillText {
             description: skill.description.clone(),
             tools: skill.tools.clone(),
             about: skill.about.clone(),
+            usage: skill.steps.as_ref().map(|steps| steps.usage()),
         }),
         None => SkillText::Unknown {
             name: name.chars().take(MAX_NAME).collect(),

@@ -16,6 +16,8 @@ pub struct Shown {
     pub tools: Vec<String>,
     /// Its version, licence and the like, each with its key.
     pub about: Vec<(&'static str, String)>,
+    /// Which inputs it has, if it has steps to run.
+    pub usage: Option<String>,
 }
 
 /// A text.
@@ -138,6 +140,8 @@ fn one(shown: &Shown, needs: &str, between: &str) -> String {
         .iter()
         .map(|(key, text)| format!("{key}: {text}"));
     lines.extend(about);
+    let run = |usage: &String| format!("/run {} {usage}", shown.name).trim().to_owned();
+    lines.extend(shown.usage.as_ref().map(run));
     lines.join("\n")
 }
 

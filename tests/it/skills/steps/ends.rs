@@ -19,8 +19,16 @@ steps:
                 args: {expression: \"6 * 7\"}}\n";
     let parts = "steps:\n  - {id: a, type: tool, tool: words}\n  - {id: b, type: tool, tool: near, args: {text: \
                  \"{{steps.a.x}}\"}}\n";
+    let one = "  - {type: tool, tool: calculate, args: {expression: \"1\"}}\n";
+    let circle = format!("steps:\n{}", one.repeat(4));
+    let all = [
+        ("chain", chain),
+        ("bold", bold),
+        ("parts", parts),
+        ("circle", &circle),
+    ];
     let (model, mut gateway) = prepared(json!({})).await;
-    for (name, text) in [("chain", chain), ("bold", bold), ("parts", parts)] {
+    for (name, text) in all {
         write(&gateway, &format!("{name}/steps.yaml"), &steps(name, text));
     }
     let switch = gateway.database().with_file_name("switch");
@@ -69,6 +77,13 @@ steps:
         "{got}"
     );
     assert!(gateway.counted("tool_failed").await >= 4);
+    let got = ran(&model, &fake, 2, run("circle", json!({})), &[]).await;
+    assert!(
+        got.contains("(steps of circle: 1 done, 2 done, 3 failed)")
+            && got.contains("The same call was made just before"),
+        "{got}"
+    );
+    assert_eq!(gateway.counted("tool_loop").await, 1);
 }
 
 #[tokio::test]

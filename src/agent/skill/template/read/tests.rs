@@ -196,6 +196,20 @@ fn limits_and_what_no_step_may_do_are_faults() {
     assert_eq!(problems(&faults).len(), MOST_TOLD + 1);
 }
 
+#[test]
+fn what_the_docs_show_and_the_example_can_be_read() {
+    let docs = include_str!("../../../../../docs/skills.md");
+    let shown = docs
+        .split("```yaml\n")
+        .nth(1)
+        .and_then(|rest| rest.split("```").next());
+    let skill = read(None, "order-report", shown.unwrap()).unwrap();
+    assert_eq!(skill.steps.unwrap().steps.len(), 5);
+    let example = include_str!("../../../../../examples/skills/page-digest/steps.yaml");
+    let skill = read(None, "page-digest", example).unwrap();
+    assert_eq!(skill.tools, ["run_skill", "fetch_page"]);
+}
+
 proptest! {
     #[test]
     fn no_text_breaks_the_checker(more in "[a-z:{}\\[\\], \\n\"&*|-]{0,200}") {
