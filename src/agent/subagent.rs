@@ -117,6 +117,9 @@ pub trait Errands: Send + Sync + fmt::Debug {
     /// Why nothing came of it.
     async fn delegate(&self, name: &str, task: &str) -> Result<Brought, ToolFault>;
 
+    /// The steps do not run: a fault that also tells of a step that was running before.
+    fn broken_off(&self, why: String) -> ToolFault;
+
     /// Runs the steps of a skill with inputs that fit, from where they were before. Dropping the future stops it.
     ///
     /// # Errors

@@ -228,6 +228,10 @@ impl Errands for Giving<'_> {
         self.told(asked, said.text, &work)
     }
 
+    fn broken_off(&self, why: String) -> Fault {
+        Fault::lasting(self.with_unsure(why))
+    }
+
     async fn run_steps(
         &self,
         template: &Template,

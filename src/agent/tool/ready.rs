@@ -18,6 +18,7 @@ use crate::{
     agent::{
         Agent,
         model::{ToolCall, calls::object},
+        skill::template::{progress::Progress, run::unsure},
         turn::{Input, Turn},
         work::{Errand, Work},
     },
@@ -83,7 +84,14 @@ impl Agent {
                     if matches!(refused.1, Reason::ToolLimit | Reason::ToolLoop) {
                         goes = Goes::ToItsEnd;
                     }
-                    *result = Some(self.refuse_call(input, &call.name, refused));
+                    let mut told = self.refuse_call(input, &call.name, refused);
+                    let of = |(at, progress): &(usize, Progress)| *at == place && progress.begun;
+                    if step.progress.iter().any(of) {
+                        let now = self.clock.now();
+                        self.traces.note(input.turn, Reason::ToolUnsure, now);
+                        told = unsure(&told);
+                    }
+                    *result = Some(told);
                     ready.push(None);
                 }
             }

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::progress::Came;
+use super::{MAX_FILLED, progress::Came};
 
 /// Most keys of a reference.
 const MAX_PATH: usize = 16;
@@ -127,6 +127,9 @@ impl Pattern {
                     match reference.came(values) {
                         Some(came) => out.push_str(&dress(came, text)),
                         None => out.push_str(&text),
+                    }
+                    if out.len() > MAX_FILLED {
+                        return Err(format!("the text has more than {MAX_FILLED} bytes"));
                     }
                 }
             }
@@ -270,6 +273,21 @@ mod tests {
         assert_eq!(value("{{steps.2}}"), Ok(None));
         assert_eq!(value("{{steps.2.deep}}"), Ok(None));
         assert_eq!(value("[{{inputs.who}}{{steps.2}}]"), Ok(Some(json!("[]"))));
+    }
+
+    #[test]
+    fn what_is_put_in_is_bounded() {
+        let inputs = json!({ "who": "x".repeat(MAX_FILLED / 2) });
+        let values = Values {
+            inputs: inputs.as_object().unwrap(),
+            came: &[],
+        };
+        let text = |times| {
+            let pattern = Pattern::read(&"{{inputs.who}}".repeat(times), &names());
+            pattern.unwrap().text(values, |_, text| text)
+        };
+        assert!(text(2).is_ok());
+        assert!(text(3).unwrap_err().contains("more than"));
     }
 
     #[test]

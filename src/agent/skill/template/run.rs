@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 
 use super::{
-    Does, MAX_FILLED, Step, Template, filled,
+    Does, Step, Template, filled,
     pattern::{Pattern, Values},
     progress::{Came, Progress},
     tool::NAME,
@@ -83,12 +83,10 @@ impl Giving<'_> {
         let (before, answered) = self.before.clone();
         let mut progress = before.unwrap_or_else(|| Progress::of(template));
         if progress.digest != template.digest {
-            let mut why = "the skill was changed meanwhile, and cannot be gone on with".to_owned();
-            if progress.begun {
-                self.note(Reason::ToolUnsure);
-                why.push_str(&format!(". Of what ran then: {UNSURE}"));
-            }
-            return Err(ended_early(template, &progress, &why));
+            let why = "the skill was changed meanwhile, and cannot be gone on with";
+            let mut fault = ended_early(template, &progress, why);
+            fault.given.text = self.with_unsure(fault.given.text);
+            return Err(fault);
         }
         let result = Arc::default();
         let errand = Errand {
@@ -121,6 +119,17 @@ impl Giving<'_> {
                 let why = "it took too long and was stopped; what the step that ran had done by then stays done";
                 Err(ended_early(template, &progress, why))
             }
+        }
+    }
+
+    /// Why the steps do not run, with what is to be said of a step that was running before.
+    pub(in crate::agent) fn with_unsure(&self, why: String) -> String {
+        match &self.before.0 {
+            Some(progress) if progress.begun => {
+                self.note(Reason::ToolUnsure);
+                unsure(&why)
+            }
+            _ => why,
         }
     }
 
@@ -226,11 +235,7 @@ impl Giving<'_> {
                 dressed
             }
         };
-        let text = pattern.text(values, dress)?;
-        if text.len() > MAX_FILLED {
-            return Err(format!("the text has more than {MAX_FILLED} bytes"));
-        }
-        Ok(text)
+        pattern.text(values, dress)
     }
 
     /// A call, as the model could make it.
@@ -425,9 +430,13 @@ fn steps_told(template: &Template, progress: &Progress) -> String {
     format!("(steps of {}: {told})", template.name)
 }
 
+/// Why the steps do not run, where one was running before.
+pub(in crate::agent) fn unsure(why: &str) -> String {
+    format!("{why}\nOf the step that was running before: {UNSURE}")
+}
+
 /// What is told where the steps end before their end, in the gateway's words alone.
 fn ended_early(template: &Template, progress: &Progress, why: &str) -> Fault {
     let steps = steps_told(template, progress);
-    let why = why.trim_end_matches('.');
     Fault::lasting(format!("{steps}\nThe rest was not done: {why}."))
 }

@@ -83,27 +83,28 @@ impl Tool for RunSkill {
         let mut mine = sorted.of(call.proof.actor(), call.proof.scope(), call.now);
         let name = call.text("name");
         let found = mine.find(|skill| skill.name == name);
+        let Some(errands) = call.errands else {
+            return Err(Fault::lasting("Steps cannot be run here."));
+        };
         let Some(template) = found.and_then(|skill| skill.steps.as_ref()) else {
-            return Err(Fault::lasting(match found {
+            let why = match found {
                 Some(_) => {
                     "This skill has no steps: read it with the tool skill, and do as it says."
                 }
                 None => {
                     "There is no skill of this name. Call skill without a name to see which there are."
                 }
-            }));
+            };
+            return Err(errands.broken_off(why.to_owned()));
         };
         let given = call.arguments.get("inputs").and_then(Value::as_object);
         let inputs = template.filled(given.unwrap_or(&Map::new()));
         let inputs = inputs.map_err(|what| {
             let form = template.form();
-            Fault::lasting(format!(
+            errands.broken_off(format!(
                 "The inputs do not fit: {what}. Their JSON Schema: {form}"
             ))
         })?;
-        let Some(errands) = call.errands else {
-            return Err(Fault::lasting("Steps cannot be run here."));
-        };
         let brought = errands.run_steps(template, &inputs).await?;
         if let Some(sending) = call.sending {
             sending.taken.lock().extend(brought.files);

@@ -6,7 +6,7 @@ use weirgate_testkit::{
     onebot::FakeOneBot,
 };
 
-use super::{asked, program, run, runs, steps, told, write};
+use super::{super::folder, asked, program, run, runs, steps, told, write};
 use crate::{
     engine::Engine,
     gateway::{Chat as _, Gateway, LIMIT, merge, until},
@@ -201,7 +201,34 @@ async fn wherever_it_ends_no_step_is_done_twice(on: Engine) {
     }
 }
 
+async fn a_step_that_was_running_is_told_of_also_where_nothing_goes_on(on: Engine) {
+    let text = "steps:\n  - {id: a, type: tool, tool: slow}\n";
+    for (more, why) in [
+        (None, "no skill of this name"),
+        (Some("version: 2\n"), "the skill was changed meanwhile"),
+        (Some("rights: global\n"), "may not use this tool"),
+    ] {
+        let (model, mut gateway, fake) = started(on, text, "exec /bin/sleep 60").await;
+        begun(&model, &fake).await;
+        assert!(until(|| !runs(&gateway, "slow").is_empty()).await);
+        match more {
+            None => std::fs::remove_dir_all(folder(&gateway).join("note")).unwrap(),
+            Some(more) => {
+                let other = steps("note", &format!("{more}{text}"));
+                write(&gateway, "note/steps.yaml", &other);
+            }
+        }
+        let got = killed(&model, &mut gateway, &fake).await;
+        assert!(
+            got.contains(why) && got.contains("may have been done"),
+            "{got}"
+        );
+        assert_eq!(runs(&gateway, "slow").len(), 1);
+    }
+}
+
 suite!(
+    a_step_that_was_running_is_told_of_also_where_nothing_goes_on,
     wherever_it_ends_no_step_is_done_twice,
     a_step_that_was_running_is_not_run_again_and_ends_the_steps,
     what_was_done_stays_done_and_the_rest_goes_on,
