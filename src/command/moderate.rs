@@ -7,10 +7,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use weirgate_sdk::{
-    PlatformRole,
-    moderation::{Action, BotRights, Moderates, ModerationError},
-};
+use weirgate_sdk::moderation::{Action, Moderates, ModerationError};
 
 use super::{
     Call, Command, Desk, Done, Site, Spec, When,
@@ -102,7 +99,8 @@ impl Command for Moderate {
             reason: words.rest().chars().take(REASON).collect(),
         };
         if dry {
-            let found = check(moderates, &call, &target, self.0).await;
+            let action = order.action(&target);
+            let found = moderates.would(call.conversation, &action).await;
             let rules = desk.directory.rules(call.site.conversation).await?;
             return Ok(dry_run(&call, &target, order, found, &rules.policy));
         }
@@ -202,33 +200,6 @@ pub(super) async fn carry_out(
         return Ok(());
     }
     moderates.act(call.conversation, action).await
-}
-
-/// What the platform would say, as far as that can be known before.
-async fn check(
-    moderates: &dyn Moderates,
-    call: &Call<'_>,
-    target: &Target,
-    deed: Deed,
-) -> Result<(), ModerationError> {
-    let rights = moderates.bot_rights(call.conversation).await?;
-    possible(rights, target, deed)
-}
-
-fn possible(rights: BotRights, target: &Target, deed: Deed) -> Result<(), ModerationError> {
-    let right = match deed {
-        Deed::Kick | Deed::Ban | Deed::Unban => rights.remove,
-        Deed::Mute | Deed::Unmute => rights.mute,
-    };
-    if !right {
-        return Err(ModerationError::BotLacksRight);
-    }
-    match &target.member {
-        Some(member) if member.role == PlatformRole::Owner => Err(ModerationError::TargetIsOwner),
-        Some(member) if member.role == PlatformRole::Admin => Err(ModerationError::TargetIsAdmin),
-        None if deed != Deed::Unban => Err(ModerationError::NotAMember),
-        _ => Ok(()),
-    }
 }
 
 /// What would happen, and a question whether it shall.

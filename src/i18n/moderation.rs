@@ -327,6 +327,12 @@ pub(super) fn failure_en(error: &ModerationError) -> String {
         ModerationError::TargetIsBot => "that is me.",
         ModerationError::NotAMember => "nobody of that id is here.",
         ModerationError::MessageGone => "the message is gone, or too old.",
+        ModerationError::MessageTooOld { most } => {
+            let most = rough(*most, ["d", "h", "m", "s"]);
+            return format!(
+                "nothing was done: the platform lets me delete no message that is older than {most}."
+            );
+        }
         ModerationError::NotSupported => "the platform cannot do that here.",
         ModerationError::NotConfirmed(_) => {
             "it may have been done, but the platform did not confirm it. Please look."
@@ -354,6 +360,10 @@ pub(super) fn failure_zh(error: &ModerationError) -> String {
         ModerationError::TargetIsBot => "那是我自己。",
         ModerationError::NotAMember => "群里没有这个人。",
         ModerationError::MessageGone => "消息已不存在或太旧。",
+        ModerationError::MessageTooOld { most } => {
+            let most = rough(*most, ["天", "小时", "分钟", "秒"]);
+            return format!("没有执行：平台不允许我撤回超过 {most} 的消息。");
+        }
         ModerationError::NotSupported => "平台在这里不支持此操作。",
         ModerationError::NotConfirmed(_) => "可能已经执行，但平台没有确认，请查看。",
         ModerationError::Unavailable(_) => "没有执行：暂时无法连接平台，请稍后再试。",

@@ -16,7 +16,7 @@ use tokio::{net::TcpListener, task::JoinHandle, time::Instant};
 use weirgate_qq::{Qq, settings::Transport};
 use weirgate_sdk::{Adapter, AdapterError, Connection, Ingress, Setup, Stopper, settings::Secret};
 use weirgate_testkit::{
-    contract::{LIMIT, Platform, Seen},
+    contract::{Ground, LIMIT, Platform, Seen},
     ingress::RecordingIngress,
     onebot::{FakeOneBot, Options, Target},
 };
@@ -24,6 +24,7 @@ use weirgate_testkit::{
 mod discord;
 mod interop;
 mod odd;
+mod onebot_ground;
 mod qq_official;
 mod telegram;
 mod webchat;
@@ -58,6 +59,8 @@ mod qq_http {
         outbound::nobody_connected_is_classified,
         outbound::an_unknown_place_is_no_disaster,
         media::files_arrive_as_promised,
+        moderation::a_dry_run_says_what_comes_of_it,
+        moderation::a_refusal_to_delete_is_the_acts_own,
         life::the_connection_is_reported,
         life::run_ends_soon_after_the_signal,
         life::a_stopped_adapter_sends_nothing,
@@ -190,6 +193,9 @@ struct OneBot<const WAY: u8> {
     url: String,
     fake: Option<FakeOneBot>,
     messages: i64,
+    /// Messages of groups that a check names, and how many the bot said itself.
+    named: Vec<i64>,
+    answers: i64,
     last: [Value; 2],
     read: [VecDeque<Seen>; 2],
 }
@@ -250,6 +256,8 @@ impl<const WAY: u8> Platform for OneBot<WAY> {
             url,
             fake,
             messages: 0,
+            named: Vec::new(),
+            answers: 0,
             last,
             read,
         }
@@ -377,6 +385,10 @@ impl<const WAY: u8> Platform for OneBot<WAY> {
             (self.qq, self.url) = qq_at_any_port().await;
         }
         self.life.run(self.qq.clone()).await;
+    }
+
+    fn ground(&mut self) -> Option<&mut dyn Ground> {
+        Some(self)
     }
 }
 

@@ -33,6 +33,19 @@ const MAX_NAME: usize = 200;
 
 #[async_trait]
 impl Moderates for Discord {
+    async fn would(
+        &self,
+        conversation: &ConversationKey,
+        action: &Action,
+    ) -> Result<(), ModerationError> {
+        let shared = self.shared();
+        if let Action::Delete { message } = action {
+            return deletable(shared, conversation, message).await.map(drop);
+        }
+        let here = Here::find(shared, conversation).await?;
+        here.checked(action).await.map(drop)
+    }
+
     async fn act(
         &self,
         conversation: &ConversationKey,
@@ -43,38 +56,41 @@ impl Moderates for Discord {
             return delete(shared, conversation, message).await;
         }
         let here = Here::find(shared, conversation).await?;
+        let user = here.checked(action).await?;
         match action {
-            Action::Kick { user } => {
-                let user = here.may(user, Permissions::KICK_MEMBERS, true).await?;
+            Action::Kick { .. } => {
                 let call = Call::Member(Verb::Delete, here.id, user);
                 done(shared, call, None).await?;
                 Ok(())
             }
-            Action::Ban { user, .. } => {
-                // Also somebody who went, or never came.
-                let user = here.may(user, Permissions::BAN_MEMBERS, false).await?;
+            Action::Ban { .. } => {
                 let call = Call::Ban(Verb::Put, here.id, user);
                 done(shared, call, Some(json!({}))).await?;
                 Ok(())
             }
-            Action::Unban { user } => {
-                here.has(Permissions::BAN_MEMBERS).await?;
-                let call = Call::Ban(Verb::Delete, here.id, wire(user)?);
+            Action::Unban { .. } => {
+                let call = Call::Ban(Verb::Delete, here.id, user);
                 match done(shared, call, None).await {
                     // He is not banned, which is what was wanted.
                     Err(Failed::Refused(refusal)) if refusal.code == 10_026 => Ok(()),
                     done => done.map(|_| ()).map_err(Into::into),
                 }
             }
-            Action::Mute { user, time } => {
-                let most = LONGEST_MUTE;
-                let time = time.filter(|time| *time <= most);
-                let time = time.ok_or(ModerationError::TooLong { most })?;
-                here.quiet(user, Some(time)).await
-            }
-            Action::Unmute { user } => here.quiet(user, None).await,
+            Action::Mute { time, .. } => here.quiet(user, *time).await,
+            Action::Unmute { .. } => here.quiet(user, None).await,
             Action::Delete { .. } => Err(ModerationError::NotSupported),
         }
+    }
+
+    async fn author(
+        &self,
+        conversation: &ConversationKey,
+        message: &MessageId,
+    ) -> Result<Option<UserId>, ModerationError> {
+        let (channel, message) = message_path(conversation, message)?;
+        let call = Call::Message(Verb::Get, channel, message);
+        let found = look(self.shared(), call).await?;
+        Ok(id(&found["author"]["id"]).map(|author| author.to_string().into()))
     }
 
     fn ends(&self, action: &Action) -> bool {
@@ -129,16 +145,7 @@ impl Moderates for Discord {
         conversation: &ConversationKey,
     ) -> Result<BotRights, ModerationError> {
         let here = Here::find(self.shared(), conversation).await?;
-        let bot = here.shared.bot().ok_or_else(not_connected)?;
-        let own = here.member(bot).await.map_err(absent)?;
-        let rights = here.server.rights(bot, &own);
-        let in_channel = here.server.rights_in(&here.channel, bot, &own);
-        Ok(BotRights {
-            role: here.server.standing(bot, &own),
-            remove: rights.kick_members(),
-            mute: rights.moderate_members(),
-            delete: in_channel.manage_messages(),
-        })
+        here.rights().await
     }
 
     async fn admins(&self, conversation: &ConversationKey) -> Result<Vec<Member>, ModerationError> {
@@ -209,6 +216,20 @@ impl<'a> Here<'a> {
         member.map_err(Into::into)
     }
 
+    /// What the bot may do.
+    async fn rights(&self) -> Result<BotRights, ModerationError> {
+        let bot = self.shared.bot().ok_or_else(not_connected)?;
+        let own = self.member(bot).await.map_err(absent)?;
+        let rights = self.server.rights(bot, &own);
+        let in_channel = self.server.rights_in(&self.channel, bot, &own);
+        Ok(BotRights {
+            role: self.server.standing(bot, &own),
+            remove: rights.kick_members(),
+            mute: rights.moderate_members(),
+            delete: in_channel.manage_messages(),
+        })
+    }
+
     /// The bot's own record, if it has a right.
     async fn has(&self, right: Permissions) -> Result<(Snowflake, Value), ModerationError> {
         let bot = self.shared.bot().ok_or_else(not_connected)?;
@@ -217,6 +238,29 @@ impl<'a> Here<'a> {
             Ok((bot, own))
         } else {
             Err(ModerationError::BotLacksRight)
+        }
+    }
+
+    /// Whom an action may be done to.
+    async fn checked(&self, action: &Action) -> Result<Snowflake, ModerationError> {
+        match action {
+            Action::Kick { user } => self.may(user, Permissions::KICK_MEMBERS, true).await,
+            // Also somebody who went, or never came.
+            Action::Ban { user, .. } => self.may(user, Permissions::BAN_MEMBERS, false).await,
+            Action::Unban { user } => {
+                let user = wire(user)?;
+                self.has(Permissions::BAN_MEMBERS).await?;
+                Ok(user)
+            }
+            Action::Mute { user, time } => {
+                let most = LONGEST_MUTE;
+                let fits = time.is_some_and(|time| time <= most);
+                fits.then_some(())
+                    .ok_or(ModerationError::TooLong { most })?;
+                self.may(user, Permissions::MODERATE_MEMBERS, true).await
+            }
+            Action::Unmute { user } => self.may(user, Permissions::MODERATE_MEMBERS, true).await,
+            Action::Delete { .. } => Err(ModerationError::NotSupported),
         }
     }
 
@@ -253,8 +297,7 @@ impl<'a> Here<'a> {
     }
 
     /// Keeps a member quiet for a time, or lets him write again.
-    async fn quiet(&self, user: &UserId, time: Option<Duration>) -> Result<(), ModerationError> {
-        let user = self.may(user, Permissions::MODERATE_MEMBERS, true).await?;
+    async fn quiet(&self, user: Snowflake, time: Option<Duration>) -> Result<(), ModerationError> {
         let seconds = |time: Duration| i64::try_from(time.as_secs()).unwrap_or(i64::MAX);
         let until = time.map(|time| (unix_time() / 1_000).saturating_add(seconds(time)));
         let until = match until {
@@ -346,15 +389,52 @@ fn quiet_until(member: &Value) -> Option<Timestamp> {
     Some(until.unix_timestamp().saturating_mul(1_000))
 }
 
-/// Deletes a message: the bot's own anywhere, somebody else's where it may.
+/// The channel and the number of a message.
+fn message_path(
+    conversation: &ConversationKey,
+    message: &MessageId,
+) -> Result<(Snowflake, Snowflake), ModerationError> {
+    let place = Place::parse(conversation).ok_or(ModerationError::NotSupported)?;
+    let message = number(message.as_str()).ok_or(ModerationError::MessageGone)?;
+    Ok((place.target(), message))
+}
+
+/// Where a message is that the bot may delete: its own anywhere, somebody else's where it has the right.
+async fn deletable(
+    shared: &Shared,
+    conversation: &ConversationKey,
+    message: &MessageId,
+) -> Result<(Snowflake, Snowflake), ModerationError> {
+    let (channel, message) = message_path(conversation, message)?;
+    let found = match look(shared, Call::Message(Verb::Get, channel, message)).await {
+        // Who may not read what was said before may delete his own all the same.
+        Err(Failed::Refused(refusal)) if refusal.trouble() == Trouble::Forbidden => {
+            return Ok((channel, message));
+        }
+        found => found?,
+    };
+    let bot = shared.bot().ok_or_else(not_connected)?;
+    if id(&found["author"]["id"]) == Some(bot) {
+        return Ok((channel, message));
+    }
+    let here = match Here::find(shared, conversation).await {
+        Err(ModerationError::NotSupported) => return Err(ModerationError::BotLacksRight),
+        here => here?,
+    };
+    if here.rights().await?.delete {
+        Ok((channel, message))
+    } else {
+        Err(ModerationError::BotLacksRight)
+    }
+}
+
 async fn delete(
     shared: &Shared,
     conversation: &ConversationKey,
     message: &MessageId,
 ) -> Result<(), ModerationError> {
-    let place = Place::parse(conversation).ok_or(ModerationError::NotSupported)?;
-    let message = number(message.as_str()).ok_or(ModerationError::MessageGone)?;
-    let call = Call::Message(Verb::Delete, place.target(), message);
+    let (channel, message) = deletable(shared, conversation, message).await?;
+    let call = Call::Message(Verb::Delete, channel, message);
     done(shared, call, None)
         .await
         .map(|_| ())

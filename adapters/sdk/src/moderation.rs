@@ -1,9 +1,9 @@
 //! The ability to moderate: act on members and messages, and look up who may what.
 //!
-//! Owns the actions, the classes of failure, and what an adapter promises: that an action is reported as
-//! done only when the platform said so. It decides nothing about rights in the gateway: who reaches this
-//! ability has proved them already. A failure is a class, so that the gateway can say it in a person's
-//! language.
+//! Owns the actions, the classes of failure, and what an adapter promises: that what can be known before is looked
+//! at before, and that an action is reported as done only when the platform said so. It decides nothing about rights
+//! in the gateway: who reaches this ability has proved them already. A failure is a class, so that the gateway can say
+//! it in a person's language.
 
 use std::time::Duration;
 
@@ -115,9 +115,15 @@ pub enum ModerationError {
     /// Nobody of that id is in the conversation.
     #[error("not a member")]
     NotAMember,
-    /// The message is gone, or too old to be deleted.
+    /// The message is gone, or cannot be deleted any more.
     #[error("the message cannot be deleted any more")]
     MessageGone,
+    /// The message is older than those that the platform lets the bot delete.
+    #[error("the message is older than {most:?}")]
+    MessageTooOld {
+        /// The greatest age.
+        most: Duration,
+    },
     /// The platform does not do it for so long.
     #[error("longer than {most:?}")]
     TooLong {
@@ -141,7 +147,20 @@ pub enum ModerationError {
 /// Moderates the conversations of an account. Every call is bounded in time by the adapter.
 #[async_trait]
 pub trait Moderates: Send + Sync {
-    /// Does it. `Ok` means that the platform said that it is done.
+    /// Whether it could be done now: looks at everything that can be known before, at the platform and not in a cache,
+    /// and changes nothing. `Ok` means that nothing is known to be in the way. Of a message less is known
+    /// before: how old it is only [`Self::act`] meets, and whose it is not every platform tells ([`Self::author`]).
+    ///
+    /// # Errors
+    /// What [`Self::act`] would fail with, or why it cannot be known.
+    async fn would(
+        &self,
+        conversation: &ConversationKey,
+        action: &Action,
+    ) -> Result<(), ModerationError>;
+
+    /// Does it, once [`Self::would`] has found nothing in the way: what that refuses is refused with the same class and
+    /// not tried. `Ok` means that the platform said that it is done.
     ///
     /// # Errors
     /// [`ModerationError::NotConfirmed`] if it may have been done; after any other error nothing was.
@@ -150,6 +169,19 @@ pub trait Moderates: Send + Sync {
         conversation: &ConversationKey,
         action: &Action,
     ) -> Result<(), ModerationError>;
+
+    /// Who wrote a message, where the platform says so of any message by its id; `None` where it does not.
+    ///
+    /// # Errors
+    /// [`ModerationError::MessageGone`], or why it cannot be known.
+    async fn author(
+        &self,
+        conversation: &ConversationKey,
+        message: &MessageId,
+    ) -> Result<Option<UserId>, ModerationError> {
+        let (_, _) = (conversation, message);
+        Ok(None)
+    }
 
     /// Whether the platform itself ends what is done for a time. If not, the gateway does when the time is over, by the
     /// opposite action: an adapter then does it without an end.

@@ -15,7 +15,8 @@ use teloxide_core::{
     types::{ChatId, MessageId as WireMessageId, UserId as WireUserId},
 };
 use weirgate_sdk::{
-    Action, BotRights, ConversationKey, Member, Moderates, ModerationError, PlatformRole, UserId,
+    Action, BotRights, ConversationKey, Member, MessageId, Moderates, ModerationError,
+    PlatformRole, UserId,
 };
 
 use crate::{
@@ -33,31 +34,63 @@ use crate::{
 const LONGEST: Duration = Duration::from_secs(366 * 24 * 3_600);
 /// The shortest that is not for good: the platform takes less than thirty seconds for it.
 const SHORTEST: Duration = Duration::from_secs(35);
+/// The age up to which messages can be deleted (Bot API, `deleteMessage`).
+const OLDEST: Duration = Duration::from_secs(48 * 3_600);
 /// How long somebody who is put out is kept out at most.
 const KICK: Duration = Duration::from_secs(60);
 
 #[async_trait]
 impl Moderates for Telegram {
-    async fn act(
+    async fn would(
         &self,
         conversation: &ConversationKey,
         action: &Action,
     ) -> Result<(), ModerationError> {
         let shared = self.shared();
-        let chat = group(self.shared(), conversation)?;
+        let chat = group(shared, conversation)?;
         match action {
-            Action::Ban { user, time: None } if is_channel(user) => {
+            Action::Ban { user, time: None } | Action::Unban { user } if is_channel(user) => {
+                sender_chat(user)?;
+                may_restrict(shared, chat).await
+            }
+            Action::Kick { user } | Action::Unmute { user } => {
+                allowed(shared, chat, user, true).await
+            }
+            Action::Ban { user, time } => {
+                bounded(*time)?;
+                // Also somebody who went, or never came.
+                allowed(shared, chat, user, false).await
+            }
+            Action::Unban { user } => {
+                wire_user(user)?;
+                may_restrict(shared, chat).await
+            }
+            Action::Mute { user, time } => {
+                bounded(*time)?;
+                allowed(shared, chat, user, true).await
+            }
+            Action::Delete { message } => message_number(message).map(drop),
+        }
+    }
+
+    async fn act(
+        &self,
+        conversation: &ConversationKey,
+        action: &Action,
+    ) -> Result<(), ModerationError> {
+        self.would(conversation, action).await?;
+        let shared = self.shared();
+        let chat = group(shared, conversation)?;
+        match action {
+            Action::Ban { user, .. } if is_channel(user) => {
                 let call = BanChatSenderChat::new(ChatId(chat), ChatId(sender_chat(user)?));
-                may_restrict(shared, chat).await?;
                 done(shared, &call).await
             }
             Action::Unban { user } if is_channel(user) => {
                 let call = UnbanChatSenderChat::new(ChatId(chat), ChatId(sender_chat(user)?));
-                may_restrict(shared, chat).await?;
                 done(shared, &call).await
             }
             Action::Kick { user } => {
-                allowed(shared, chat, user, true).await?;
                 ban(shared, chat, user, Some(KICK)).await?;
                 // He may come back at once; if this fails, in a minute.
                 if let Err(error) = unban(shared, chat, user).await {
@@ -65,26 +98,13 @@ impl Moderates for Telegram {
                 }
                 Ok(())
             }
-            Action::Ban { user, time } => {
-                let time = bounded(*time)?;
-                // Also somebody who went, or never came.
-                allowed(shared, chat, user, false).await?;
-                ban(shared, chat, user, time).await
-            }
-            Action::Unban { user } => {
-                may_restrict(shared, chat).await?;
-                unban(shared, chat, user).await
-            }
+            Action::Ban { user, time } => ban(shared, chat, user, bounded(*time)?).await,
+            Action::Unban { user } => unban(shared, chat, user).await,
             Action::Mute { user, time } => {
-                let time = bounded(*time)?;
-                allowed(shared, chat, user, true).await?;
-                restrict(shared, chat, user, false, time).await
+                restrict(shared, chat, user, false, bounded(*time)?).await
             }
-            Action::Unmute { user } => {
-                allowed(shared, chat, user, true).await?;
-                restrict(shared, chat, user, true, None).await
-            }
-            Action::Delete { message } => delete(shared, chat, message.as_str()).await,
+            Action::Unmute { user } => restrict(shared, chat, user, true, None).await,
+            Action::Delete { message } => delete(shared, chat, message).await,
         }
     }
 
@@ -226,20 +246,32 @@ async fn restrict(
     done(shared, &call).await
 }
 
-async fn delete(shared: &Shared, chat: i64, message: &str) -> Result<(), ModerationError> {
-    let id = number(message).and_then(|id| i32::try_from(id).ok());
-    let id = WireMessageId(id.ok_or(ModerationError::MessageGone)?);
-    let call = DeleteMessage::new(ChatId(chat), id);
-    match done(shared, &call).await {
-        Err(ModerationError::MessageGone) => {
-            // The same words stand for somebody else's message, which takes a right, and for an old one.
-            let (role, record) = own(shared, chat).await?;
-            if role != PlatformRole::Owner && record["can_delete_messages"] != true {
-                return Err(ModerationError::BotLacksRight);
-            }
-            Err(ModerationError::MessageGone)
+fn message_number(message: &MessageId) -> Result<WireMessageId, ModerationError> {
+    let id = number(message.as_str()).and_then(|id| i32::try_from(id).ok());
+    id.map(WireMessageId).ok_or(ModerationError::MessageGone)
+}
+
+async fn delete(shared: &Shared, chat: i64, message: &MessageId) -> Result<(), ModerationError> {
+    let call = DeleteMessage::new(ChatId(chat), message_number(message)?);
+    let refused = match asked(shared, &call).await {
+        Ok(answer) => return confirmed(&answer),
+        Err(error) => error,
+    };
+    let error = failure(&refused);
+    if error != ModerationError::MessageGone {
+        return Err(error);
+    }
+    // The same words stand for somebody else's message, which takes a right, and for an old one.
+    let (role, record) = own(shared, chat).await?;
+    if role != PlatformRole::Owner && record["can_delete_messages"] != true {
+        return Err(ModerationError::BotLacksRight);
+    }
+    // What is there and cannot be deleted with the right is too old.
+    match &refused {
+        CallError::Refused(refusal) if refusal.says("can't be deleted") => {
+            Err(ModerationError::MessageTooOld { most: OLDEST })
         }
-        other => other,
+        _ => Err(error),
     }
 }
 
@@ -253,6 +285,7 @@ async fn allowed(
     if is_channel(user) {
         return Err(ModerationError::NotSupported);
     }
+    wire_user(user)?;
     if shared
         .bot()
         .is_some_and(|bot| bot.id.to_string() == user.as_str())
@@ -295,10 +328,13 @@ async fn own(shared: &Shared, chat: i64) -> Result<(PlatformRole, Value), Modera
     }
 }
 
-/// What the platform says of somebody, which may be that he went.
+/// What the platform says of somebody, which may be that he went. Whatever fails, nothing was done.
 async fn record(shared: &Shared, chat: i64, user: &UserId) -> Result<Value, ModerationError> {
     let call = GetChatMember::new(ChatId(chat), wire_user(user)?);
-    ask(shared, &call).await
+    match ask(shared, &call).await {
+        Err(ModerationError::NotConfirmed(why)) => Err(ModerationError::Unavailable(why)),
+        answer => answer,
+    }
 }
 
 /// Makes a call that says whether it is done.
@@ -309,7 +345,12 @@ pub async fn done<P>(shared: &Shared, call: &P) -> Result<(), ModerationError>
 where
     P: Payload + serde::Serialize + Sync,
 {
-    match ask(shared, call).await? {
+    confirmed(&ask(shared, call).await?)
+}
+
+/// Whether the platform says that it is done.
+fn confirmed(answer: &Value) -> Result<(), ModerationError> {
+    match answer {
         Value::Bool(true) => Ok(()),
         other => Err(ModerationError::NotConfirmed(format!(
             "the platform said {other}"
@@ -321,11 +362,17 @@ async fn ask<P>(shared: &Shared, call: &P) -> Result<Value, ModerationError>
 where
     P: Payload + serde::Serialize + Sync,
 {
-    let api = shared
-        .api()
-        .map_err(|error| ModerationError::Unavailable(error.to_string()))?;
-    let answer = api.call(call, shared.settings.call_timeout).await;
+    let answer = asked(shared, call).await;
     answer.map_err(|error| failure(&error))
+}
+
+async fn asked<P>(shared: &Shared, call: &P) -> Result<Value, CallError>
+where
+    P: Payload + serde::Serialize + Sync,
+{
+    let api = shared.api();
+    let api = api.map_err(|error| CallError::Unreachable(error.to_string()))?;
+    api.call(call, shared.settings.call_timeout).await
 }
 
 /// The class of a failure.

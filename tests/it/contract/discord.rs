@@ -3,13 +3,20 @@
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::Instant;
 use weirgate_discord::{Discord, Settings};
-use weirgate_sdk::{Adapter, AdapterError, MessageId, settings::Secret};
+use weirgate_sdk::{Adapter, AdapterError, ConversationKey, MessageId, settings::Secret};
 use weirgate_testkit::{
-    contract::{Platform, Presses, Seen},
-    discord::{FakeDiscord, direct, visible},
+    contract::{Ground, Platform, Presses, Scene, Seen},
+    discord::{
+        BOT, CHANNEL, FakeDiscord, THREAD, direct,
+        guild::{
+            ADMIN_ROLE, ADMINISTRATOR, BAN, BOT_ROLE, HIGH_ROLE, KICK, MANAGE_MESSAGES, MODERATE,
+            OWNER, ROLE,
+        },
+        visible,
+    },
     ingress::RecordingIngress,
 };
 
@@ -24,6 +31,8 @@ pub(super) struct Session {
     bot: Arc<Discord>,
     fake: FakeDiscord,
     read: [VecDeque<Seen>; 2],
+    /// Messages of the channel that a check names.
+    named: Vec<u64>,
 }
 
 fn bot(url: String) -> Arc<Discord> {
@@ -84,6 +93,7 @@ impl Platform for Session {
             bot,
             fake,
             read: Default::default(),
+            named: Vec::new(),
         }
     }
 
@@ -168,8 +178,84 @@ impl Platform for Session {
         self.life.run(self.bot.clone()).await;
     }
 
+    fn ground(&mut self) -> Option<&mut dyn Ground> {
+        Some(self)
+    }
+
     fn presses(&mut self) -> Option<&mut dyn Presses> {
         Some(self)
+    }
+}
+
+const MEMBER: u64 = 40_003;
+const ADMIN: u64 = 40_002;
+const EQUAL: u64 = 40_004;
+const ABOVE: u64 = 40_005;
+const LEFT: u64 = 40_006;
+const STRANGER: u64 = 40_009;
+/// What the bot may do in the server.
+const RIGHTS: [u64; 5] = [
+    KICK | BAN | MODERATE | MANAGE_MESSAGES,
+    ADMINISTRATOR,
+    KICK | MANAGE_MESSAGES,
+    MODERATE,
+    0,
+];
+
+#[async_trait]
+impl Ground for Session {
+    fn scenes(&self) -> usize {
+        RIGHTS.len()
+    }
+
+    async fn set(&mut self, scene: usize) -> Scene {
+        let fake = &self.fake;
+        fake.bot_may(RIGHTS[scene], true);
+        for (user, roles) in [
+            (MEMBER, &[ROLE][..]),
+            (ADMIN, &[ADMIN_ROLE]),
+            (EQUAL, &[BOT_ROLE]),
+            (ABOVE, &[HIGH_ROLE]),
+            (OWNER, &[]),
+            (LEFT, &[ROLE]),
+            (STRANGER, &[]),
+        ] {
+            fake.join(user, roles);
+        }
+        fake.leave(LEFT);
+        fake.leave(STRANGER);
+        let say = |channel, user| fake.say(channel, user, "hi", &Value::Null);
+        let mut messages = vec![say(CHANNEL, BOT), say(CHANNEL, MEMBER), say(CHANNEL, OWNER)];
+        // Of another place, and of none.
+        messages.extend([say(THREAD, MEMBER), 999_999]);
+        let place = ConversationKey {
+            platform: "discord".into(),
+            account: "main".into(),
+            conversation: CHANNEL.to_string().into(),
+            thread: None,
+        };
+        let ids = messages.iter().map(|id| id.to_string().into());
+        let scene = Scene {
+            place,
+            member: MEMBER.to_string().into(),
+            others: [OWNER, ADMIN, EQUAL, ABOVE, BOT, LEFT, STRANGER]
+                .map(|user| user.to_string().into())
+                .into_iter()
+                .chain(["x".into()])
+                .collect(),
+            messages: ids.chain(["x".into()]).collect(),
+        };
+        self.named = messages;
+        scene
+    }
+
+    fn state(&self) -> String {
+        let people = [OWNER, ADMIN, MEMBER, EQUAL, ABOVE, BOT, LEFT, STRANGER];
+        let people = people.map(|user| self.fake.standing(user));
+        let has =
+            |id: &u64| self.fake.has_message(CHANNEL, *id) || self.fake.has_message(THREAD, *id);
+        let messages: Vec<bool> = self.named.iter().map(has).collect();
+        format!("{people:?} {messages:?}")
     }
 }
 

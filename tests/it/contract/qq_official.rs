@@ -9,14 +9,17 @@ use weirgate_qq::{
     Official,
     official::settings::{Settings, Way},
 };
-use weirgate_sdk::{Adapter, AdapterError, settings::Secret};
+use weirgate_sdk::{Adapter, AdapterError, ConversationKey, settings::Secret};
 use weirgate_testkit::{
-    contract::{Platform, Seen},
+    contract::{Ground, Platform, Scene, Seen},
     ingress::RecordingIngress,
-    qq::{APP_ID, FakeQq, Policy, SECRET, Where, seconds, sign, target, visible},
+    qq::{
+        APP_ID, BOT, FakeQq, GROUP_BOT, Policy, SECRET, Where, member, seconds, sign, target,
+        visible,
+    },
 };
 
-use super::{Life, setup};
+use super::{LIMIT, Life, setup};
 
 const PEOPLE: [u64; 2] = [20_001, 9_007_199_254_740_993];
 
@@ -31,6 +34,8 @@ pub(super) struct Session<const ENTITLED: bool, const POSTED: bool> {
     /// Where events are posted, and the last one of each person.
     to: Option<SocketAddr>,
     last: [(&'static str, Value); 2],
+    /// The channel of the guild, and the group.
+    places: Vec<ConversationKey>,
 }
 
 /// The path at which events are posted.
@@ -104,6 +109,7 @@ impl<const ENTITLED: bool, const POSTED: bool> Platform for Session<ENTITLED, PO
             read: Default::default(),
             to: None,
             last: Default::default(),
+            places: Vec::new(),
         }
     }
 
@@ -207,5 +213,58 @@ impl<const ENTITLED: bool, const POSTED: bool> Platform for Session<ENTITLED, PO
     async fn restart(&mut self) {
         self.bot = bot(&self.fake, ENTITLED, POSTED);
         self.life.run(self.bot.clone()).await;
+    }
+
+    fn ground(&mut self) -> Option<&mut dyn Ground> {
+        Some(self)
+    }
+}
+
+/// Guild and group, in each of which the bot is an admin, and a member.
+#[async_trait]
+impl<const ENTITLED: bool, const POSTED: bool> Ground for Session<ENTITLED, POSTED> {
+    fn scenes(&self) -> usize {
+        4
+    }
+
+    async fn set(&mut self, scene: usize) -> Scene {
+        let fake = &self.fake;
+        fake.allow(Policy {
+            groups: true,
+            markdown: ENTITLED,
+            ..Policy::default()
+        });
+        if self.places.is_empty() {
+            for place in [Where::Channel, Where::Group] {
+                fake.say(place, 7, "hi", &Value::Null);
+                let heard = self.life.gateway.next_message(LIMIT).await;
+                self.places.push(heard.expect("heard").conversation);
+            }
+        }
+        fake.gather();
+        fake.promote(scene.is_multiple_of(2));
+        let is_group = scene >= 2;
+        let id = |person: u64| match is_group {
+            true => member(person),
+            false => person.to_string(),
+        };
+        let bot = if is_group { GROUP_BOT } else { BOT };
+        let others = [id(1), id(2), bot.to_owned(), id(99), "../x".to_owned()];
+        let messages = ["BOT1.0_7", "ROBOT1.0_7", "gone", "../x"];
+        Scene {
+            place: self.places[usize::from(is_group)].clone(),
+            member: id(7).as_str().into(),
+            others: others.map(|id| id.as_str().into()).into(),
+            messages: messages.map(Into::into).into(),
+        }
+    }
+
+    fn state(&self) -> String {
+        let people = [1, 2, 7, 8, 99].map(|person: u64| [person.to_string(), member(person)]);
+        let people = people.as_flattened().iter();
+        let people: Vec<_> = people
+            .map(|id| (self.fake.presence(id), self.fake.quiet(id).is_some()))
+            .collect();
+        format!("{people:?} {}", self.fake.recalled())
     }
 }

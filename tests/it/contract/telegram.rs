@@ -5,12 +5,12 @@ use std::{collections::VecDeque, sync::Arc, time::Duration};
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, time::Instant};
-use weirgate_sdk::{Adapter, AdapterError, MessageId, Setup, settings::Secret};
+use weirgate_sdk::{Adapter, AdapterError, ConversationKey, MessageId, Setup, settings::Secret};
 use weirgate_telegram::{Settings, Telegram, settings::Mode};
 use weirgate_testkit::{
-    contract::{Platform, Presses, Seen},
+    contract::{Ground, Platform, Presses, Scene, Seen, moderation::said},
     ingress::RecordingIngress,
-    telegram::{FakeTelegram, Message},
+    telegram::{BOT, FakeTelegram, Message, Standing},
 };
 
 use super::{Life, setup};
@@ -26,6 +26,9 @@ pub(super) struct Receiving<const POSTED: bool> {
     read: [VecDeque<Seen>; 2],
     /// Answers to presses that the check has seen.
     told: usize,
+    /// Messages of the group that a check names, and how many the bot said itself.
+    named: Vec<i64>,
+    answers: i64,
 }
 
 fn bot(url: String, posted: bool) -> Arc<Telegram> {
@@ -87,6 +90,8 @@ impl<const POSTED: bool> Platform for Receiving<POSTED> {
             fake,
             read: Default::default(),
             told: 0,
+            named: Vec::new(),
+            answers: 0,
         }
     }
 
@@ -177,8 +182,96 @@ impl<const POSTED: bool> Platform for Receiving<POSTED> {
         self.life.run(self.bot.clone()).await;
     }
 
+    fn ground(&mut self) -> Option<&mut dyn Ground> {
+        Some(self)
+    }
+
     fn presses(&mut self) -> Option<&mut dyn Presses> {
         Some(self)
+    }
+}
+
+const GROUP: i64 = -1_001_234_567_890;
+const OWNER: i64 = 40_001;
+const ADMIN: i64 = 40_002;
+const MEMBER: i64 = 40_003;
+const LEFT: i64 = 40_004;
+const MUTED: i64 = 40_005;
+const BANNED: i64 = 40_006;
+const STRANGER: i64 = 40_009;
+/// What the bot is in the group.
+const STANDINGS: [Standing; 4] = [
+    Standing::Administrator,
+    Standing::PowerlessAdministrator,
+    Standing::Member,
+    Standing::Left,
+];
+
+#[async_trait]
+impl<const POSTED: bool> Ground for Receiving<POSTED> {
+    fn scenes(&self) -> usize {
+        STANDINGS.len()
+    }
+
+    async fn set(&mut self, scene: usize) -> Scene {
+        let fake = &self.fake;
+        // As long as it is there it says something.
+        for (user, standing) in [
+            (BOT, Standing::Member),
+            (OWNER, Standing::Creator),
+            (ADMIN, Standing::Administrator),
+            (MEMBER, Standing::Member),
+            (LEFT, Standing::Left),
+            (MUTED, Standing::Restricted(0)),
+            (BANNED, Standing::Kicked(0)),
+        ] {
+            fake.member(GROUP, user, standing);
+        }
+        let place = ConversationKey {
+            platform: "telegram".into(),
+            account: "main".into(),
+            conversation: GROUP.to_string().into(),
+            thread: None,
+        };
+        self.answers += 1;
+        let own = said(&*self.bot, &place, self.answers).await;
+        let mut messages = vec![number(&own)];
+        for user in [OWNER, MEMBER] {
+            messages.push(fake.say(GROUP, user, "hi", &Value::Null));
+        }
+        let old = fake.say(GROUP, MEMBER, "long ago", &Value::Null);
+        fake.age(GROUP, old);
+        messages.extend([old, 999_999]);
+        fake.member(GROUP, BOT, STANDINGS[scene]);
+        let people = [OWNER, ADMIN, BOT, LEFT, MUTED, BANNED, STRANGER, -1_007];
+        let odd = ["x".into(), "9007199254740993000".into()];
+        let ids = messages.iter().map(|id| id.to_string().into());
+        let scene = Scene {
+            place,
+            member: MEMBER.to_string().into(),
+            others: people
+                .map(|user| user.to_string().into())
+                .into_iter()
+                .chain(odd)
+                .collect(),
+            messages: ids.chain(["x".into()]).collect(),
+        };
+        self.named = messages;
+        scene
+    }
+
+    fn state(&self) -> String {
+        let people = [
+            BOT, OWNER, ADMIN, MEMBER, LEFT, MUTED, BANNED, STRANGER, -1_007,
+        ];
+        let people = people.map(|user| self.fake.standing(GROUP, user));
+        let sent = self.fake.messages();
+        let is_gone = |id: &i64| {
+            let own = sent.iter().any(|own| own.id == *id && own.deleted);
+            own || self.fake.is_deleted(GROUP, *id)
+        };
+        let gone: Vec<bool> = self.named.iter().map(is_gone).collect();
+        format!("{people:?} {gone:?}")
     }
 }
 

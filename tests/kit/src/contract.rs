@@ -8,6 +8,7 @@ pub mod buttons;
 pub mod inbound;
 pub mod life;
 pub mod media;
+pub mod moderation;
 pub mod outbound;
 
 use std::{sync::Arc, time::Duration};
@@ -22,6 +23,7 @@ use weirgate_sdk::{
 use crate::ingress::RecordingIngress;
 
 pub use buttons::Presses;
+pub use moderation::{Ground, Scene};
 
 /// How long anything that must happen may take.
 pub const LIMIT: Duration = Duration::from_secs(15);
@@ -93,6 +95,11 @@ pub trait Platform: Send + Sized {
     /// Starts the adapter anew after [`Platform::stop`], as after a restart of the gateway.
     async fn restart(&mut self);
 
+    /// Where the adapter moderates, if it does.
+    fn ground(&mut self) -> Option<&mut dyn Ground> {
+        None
+    }
+
     /// What people do with buttons, if the platform has some.
     fn presses(&mut self) -> Option<&mut dyn Presses> {
         None
@@ -129,6 +136,10 @@ macro_rules! contract_suite {
             buttons::a_question_shows_its_buttons_until_it_is_settled,
             buttons::a_press_arrives_with_its_keys,
             buttons::who_pressed_is_answered,
+            moderation::moderation_is_offered_as_promised,
+            moderation::a_dry_run_says_what_comes_of_it,
+            moderation::a_refusal_to_delete_is_the_acts_own,
+            moderation::the_bot_knows_its_rights,
             life::capabilities_are_constant,
             life::the_connection_is_reported,
             life::run_ends_soon_after_the_signal,

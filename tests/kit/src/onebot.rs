@@ -106,6 +106,8 @@ struct Shared {
     post: Mutex<Option<http::Target>>,
     /// Messages that the platform keeps, oldest first.
     history: Mutex<Vec<Value>>,
+    /// What people said of late and the gateway was told.
+    said: Mutex<VecDeque<Value>>,
     groups: Mutex<members::Groups>,
     media: Mutex<media::Files>,
     /// The actions that were called, in order.
@@ -297,6 +299,7 @@ impl FakeOneBot {
             Some(group) => events::group(&self.shared, id, group, user, segments),
             None => events::private(&self.shared, id, user, segments),
         };
+        history::heard(&self.shared, &event);
         self.raw(event).await;
         id
     }
@@ -443,6 +446,7 @@ impl Shared {
             open: watch::Sender::new(true),
             post: Mutex::default(),
             history: Mutex::default(),
+            said: Mutex::default(),
             groups: Mutex::default(),
             media: Mutex::default(),
             called: Mutex::default(),

@@ -12,7 +12,7 @@ mod rest;
 mod stream;
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{HashMap, HashSet, VecDeque},
     net::SocketAddr,
     sync::Arc,
     time::{Duration, SystemTime, UNIX_EPOCH},
@@ -101,6 +101,8 @@ struct State {
     /// Messages that tests have read.
     read: usize,
     said: u64,
+    /// Messages of the bot that it took back.
+    recalled: HashSet<String>,
     /// What people said: the id of the message, where it can be answered, and how often it was.
     heard: HashMap<String, (String, usize)>,
     /// The numbers that were used for a message.

@@ -17,7 +17,7 @@ mod text;
 mod updates;
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{HashMap, HashSet, VecDeque},
     net::SocketAddr,
     sync::Arc,
     time::Duration,
@@ -80,6 +80,9 @@ struct State {
     refused_posts: Vec<u16>,
     presses: presses::Presses,
     left: Vec<i64>,
+    /// Messages of people that were deleted, and messages that are too old for that, by chat and number.
+    deleted: HashSet<(i64, i64)>,
+    aged: HashSet<(i64, i64)>,
 }
 
 /// Where updates are posted to.

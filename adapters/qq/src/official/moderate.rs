@@ -56,6 +56,19 @@ trait Ground: Send + Sync {
 
 #[async_trait]
 impl Moderates for Official {
+    async fn would(
+        &self,
+        conversation: &ConversationKey,
+        action: &Action,
+    ) -> Result<(), ModerationError> {
+        let shared = self.shared();
+        if let Action::Delete { message } = action {
+            return message_path(conversation, message).map(drop);
+        }
+        let ground = find(shared, conversation).await?;
+        may(&*ground, action).await.map(drop)
+    }
+
     async fn act(
         &self,
         conversation: &ConversationKey,
@@ -66,23 +79,12 @@ impl Moderates for Official {
             return delete(shared, conversation, message).await;
         }
         let ground = find(shared, conversation).await?;
-        let user = match may(&*ground, action).await {
-            // Whom the platform keeps out, only people can let in again.
-            Err(ModerationError::NotAMember) if matches!(action, Action::Unban { .. }) => {
-                return Err(ModerationError::NotSupported);
-            }
-            user => user?,
-        };
+        let user = may(&*ground, action).await?;
         match action {
             Action::Kick { .. } => ground.remove(user, false).await,
             Action::Ban { time: None, .. } => ground.remove(user, true).await,
             // A ban has no end there; who is to be heard again is kept quiet.
-            Action::Ban { time, .. } | Action::Mute { time, .. } => {
-                let most = ground.longest();
-                let time = time.filter(|time| *time <= most);
-                let time = time.ok_or(ModerationError::TooLong { most })?;
-                ground.quiet(user, Some(time)).await
-            }
+            Action::Ban { time, .. } | Action::Mute { time, .. } => ground.quiet(user, *time).await,
             Action::Unmute { .. } | Action::Unban { .. } => ground.quiet(user, None).await,
             Action::Delete { .. } => Err(ModerationError::NotSupported),
         }
@@ -196,6 +198,17 @@ async fn find<'a>(
 /// Whom an action may be done to: looked at anew, for the platform says the same of many reasons.
 async fn may<'a>(ground: &dyn Ground, action: &'a Action) -> Result<&'a str, ModerationError> {
     let user = wire(action.user().ok_or(ModerationError::NotSupported)?)?;
+    if let Action::Ban {
+        time: time @ Some(_),
+        ..
+    }
+    | Action::Mute { time, .. } = action
+    {
+        let most = ground.longest();
+        let fits = time.is_some_and(|time| time <= most);
+        fits.then_some(())
+            .ok_or(ModerationError::TooLong { most })?;
+    }
     let (bot, own) = ground.own().await?;
     if !is_admin(own) {
         return Err(ModerationError::BotLacksRight);
@@ -203,19 +216,24 @@ async fn may<'a>(ground: &dyn Ground, action: &'a Action) -> Result<&'a str, Mod
     if user == bot {
         return Err(ModerationError::TargetIsBot);
     }
-    match ground.member(user).await?.role {
-        PlatformRole::Owner => Err(ModerationError::TargetIsOwner),
-        PlatformRole::Admin => Err(ModerationError::TargetIsAdmin),
-        PlatformRole::Member | PlatformRole::Unknown => Ok(user),
+    match ground.member(user).await {
+        // Whom the platform keeps out, only people can let in again.
+        Err(ModerationError::NotAMember) if matches!(action, Action::Unban { .. }) => {
+            Err(ModerationError::NotSupported)
+        }
+        member => match member?.role {
+            PlatformRole::Owner => Err(ModerationError::TargetIsOwner),
+            PlatformRole::Admin => Err(ModerationError::TargetIsAdmin),
+            PlatformRole::Member | PlatformRole::Unknown => Ok(user),
+        },
     }
 }
 
-/// Deletes a message: the bot's own anywhere, within two minutes in groups and private chats; somebody else's where it may.
-async fn delete(
-    shared: &Shared,
+/// The path of a message.
+fn message_path(
     conversation: &ConversationKey,
     message: &MessageId,
-) -> Result<(), ModerationError> {
+) -> Result<String, ModerationError> {
     let place = Place::parse(conversation.conversation.as_str());
     let place = place.filter(|place| !matches!(place, Place::Guild(_)));
     let place = place.ok_or(ModerationError::NotSupported)?;
@@ -225,7 +243,16 @@ async fn delete(
     if message.is_empty() || message.len() > MAX_MESSAGE || !message.bytes().all(fits) {
         return Err(ModerationError::MessageGone);
     }
-    let path = format!("{}/messages/{message}", place.path());
+    Ok(format!("{}/messages/{message}", place.path()))
+}
+
+/// Deletes a message: the bot's own anywhere, within two minutes in groups and private chats; somebody else's where it may.
+async fn delete(
+    shared: &Shared,
+    conversation: &ConversationKey,
+    message: &MessageId,
+) -> Result<(), ModerationError> {
+    let path = message_path(conversation, message)?;
     match Ask(shared).done(Method::DELETE, &path, None).await {
         Err(Failed::Refused(refusal)) => Err(match refusal.code {
             306_004 | 11_253 => ModerationError::BotLacksRight,

@@ -9,14 +9,15 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use weirgate_sdk::{
-    Action, BotRights, ConversationKey, Member, Moderates, ModerationError, PlatformRole,
-    SendError, UserId,
+    Action, BotRights, ConversationKey, Member, MessageId, Moderates, ModerationError,
+    PlatformRole, SendError, UserId,
 };
 
 use super::{
     answer::Data,
     members,
     places::{Place, id_value},
+    quote,
     send::Call,
     session::unix_time,
     wire::is_integer,
@@ -63,12 +64,46 @@ const PAST: &[&str] = &[
 
 #[async_trait]
 impl Moderates for Qq {
-    async fn act(
+    async fn would(
         &self,
         conversation: &ConversationKey,
         action: &Action,
     ) -> Result<(), ModerationError> {
         let shared = self.shared();
+        if let Action::Delete { message } = action {
+            return deletable(shared, conversation, message.as_str()).await;
+        }
+        let group = group(conversation)?;
+        let user = action.user().ok_or(ModerationError::NotSupported)?;
+        let most = LONGEST_MUTE;
+        match action {
+            Action::Ban {
+                time: Some(time), ..
+            }
+            | Action::Mute {
+                time: Some(time), ..
+            } if *time > most => Err(ModerationError::TooLong { most }),
+            // It would end by itself after a month, which is not what was asked for.
+            Action::Mute { time: None, .. } => Err(ModerationError::TooLong { most }),
+            // Who was put out for good can be let in by people only; who was kept quiet can be heard.
+            Action::Unban { .. } => match allowed(shared, group, user).await {
+                Err(ModerationError::NotAMember) => Err(ModerationError::NotSupported),
+                allowed => allowed,
+            },
+            _ => allowed(shared, group, user).await,
+        }
+    }
+
+    async fn act(
+        &self,
+        conversation: &ConversationKey,
+        action: &Action,
+    ) -> Result<(), ModerationError> {
+        self.would(conversation, action).await?;
+        let shared = self.shared();
+        if let Action::Delete { message } = action {
+            return delete(shared, message.as_str()).await;
+        }
         let group = group(conversation)?;
         match action {
             Action::Kick { user } => kick(shared, group, user, false).await,
@@ -80,17 +115,26 @@ impl Moderates for Qq {
             | Action::Mute {
                 user,
                 time: Some(time),
-            } => mute(shared, group, user, *time).await,
-            // It would end by itself after a month, which is not what was asked for.
-            Action::Mute { time: None, .. } => Err(ModerationError::TooLong { most: LONGEST_MUTE }),
-            Action::Unmute { user } => unmute(shared, group, user).await,
-            // Who was put out for good can be let in by people only; who was kept quiet can be heard.
-            Action::Unban { user } => match unmute(shared, group, user).await {
-                Err(ModerationError::NotAMember) => Err(ModerationError::NotSupported),
-                other => other,
-            },
-            Action::Delete { message } => delete(shared, group, message.as_str()).await,
+            } => {
+                // Zero would lift a mute.
+                silence(shared, group, user, time.as_secs().max(1)).await
+            }
+            Action::Unmute { user } | Action::Unban { user } => {
+                silence(shared, group, user, 0).await
+            }
+            Action::Mute { time: None, .. } | Action::Delete { .. } => {
+                Err(ModerationError::NotSupported)
+            }
         }
+    }
+
+    async fn author(
+        &self,
+        conversation: &ConversationKey,
+        message: &MessageId,
+    ) -> Result<Option<UserId>, ModerationError> {
+        let author = written_by(self.shared(), conversation, message.as_str()).await?;
+        Ok(author.map(|author| author.as_str().into()))
     }
 
     async fn is_done(
@@ -152,7 +196,7 @@ impl Moderates for Qq {
         }
         let changes = shared.admins.changes();
         let params = json!({ "group_id": id_value(group), "no_cache": true });
-        let data = ask(shared, "get_group_member_list", params).await?;
+        let data = look(shared, "get_group_member_list", params).await?;
         let found = members::admins(data.raw(), &shared.platform)
             .ok_or_else(|| ModerationError::Rejected("no list of members came".into()))?;
         let now = Instant::now();
@@ -175,13 +219,13 @@ fn is_admin(role: PlatformRole) -> bool {
     matches!(role, PlatformRole::Owner | PlatformRole::Admin)
 }
 
+/// Removes a member whom the bot may remove, and looks whether he is gone.
 async fn kick(
     shared: &Shared,
     group: &str,
     user: &UserId,
     for_good: bool,
 ) -> Result<(), ModerationError> {
-    allowed(shared, group, user).await?;
     let params = json!({
         "group_id": id_value(group),
         "user_id": id_value(user.as_str()),
@@ -203,25 +247,6 @@ async fn kick(
     Err(ModerationError::NotConfirmed(text.into()))
 }
 
-async fn mute(
-    shared: &Shared,
-    group: &str,
-    user: &UserId,
-    time: Duration,
-) -> Result<(), ModerationError> {
-    if time > LONGEST_MUTE {
-        return Err(ModerationError::TooLong { most: LONGEST_MUTE });
-    }
-    allowed(shared, group, user).await?;
-    // Zero would lift a mute.
-    silence(shared, group, user, time.as_secs().max(1)).await
-}
-
-async fn unmute(shared: &Shared, group: &str, user: &UserId) -> Result<(), ModerationError> {
-    allowed(shared, group, user).await?;
-    silence(shared, group, user, 0).await
-}
-
 async fn silence(
     shared: &Shared,
     group: &str,
@@ -237,22 +262,63 @@ async fn silence(
     confirmed(&ask(shared, "set_group_ban", params).await?)
 }
 
-async fn delete(shared: &Shared, group: &str, message: &str) -> Result<(), ModerationError> {
+async fn delete(shared: &Shared, message: &str) -> Result<(), ModerationError> {
     let params = json!({ "message_id": id_value(message) });
-    let error = match ask(shared, "delete_msg", params).await {
-        Ok(data) => return confirmed(&data),
-        Err(error) => error,
-    };
-    let ModerationError::Rejected(text) = &error else {
-        return Err(error);
-    };
-    if !holds(text, PAST) {
-        return Err(error);
+    match ask(shared, "delete_msg", params).await {
+        Ok(data) => confirmed(&data),
+        Err(ModerationError::Rejected(text)) if holds(&text, PAST) => {
+            Err(ModerationError::MessageGone)
+        }
+        Err(error) => Err(error),
     }
-    // The same words stand for somebody else's message, which takes a right, and for an old one.
-    match own_role(shared, group).await {
-        Ok(role) if !is_admin(role) => Err(ModerationError::BotLacksRight),
-        _ => Err(ModerationError::MessageGone),
+}
+
+/// Whether the bot may delete a message: its own, or as an admin that of a member of this group. Ids are good in all
+/// conversations, so what is not known to be of this one is let alone.
+async fn deletable(
+    shared: &Shared,
+    conversation: &ConversationKey,
+    message: &str,
+) -> Result<(), ModerationError> {
+    if shared.sent.contains(&conversation.conversation, message) {
+        return Ok(());
+    }
+    let author = written_by(shared, conversation, message).await;
+    let bot = shared.links.bot();
+    if bot.is_some() && matches!(&author, Ok(author) if author.as_deref() == bot.as_deref()) {
+        return Ok(());
+    }
+    let group = group(conversation)?;
+    let own = own_role(shared, group).await?;
+    if !is_admin(own) {
+        return Err(ModerationError::BotLacksRight);
+    }
+    let Some(author) = author?.map(UserId::from) else {
+        return Ok(());
+    };
+    match below(shared, group, &author, own).await {
+        // His message stayed.
+        Err(ModerationError::NotAMember) => Ok(()),
+        below => below,
+    }
+}
+
+/// Who wrote a message of this conversation, if the implementation tells him.
+async fn written_by(
+    shared: &Shared,
+    conversation: &ConversationKey,
+    message: &str,
+) -> Result<Option<String>, ModerationError> {
+    let place = Place::parse(conversation.conversation.as_str());
+    let place = place.ok_or(ModerationError::NotSupported)?;
+    let params = json!({ "message_id": id_value(message) });
+    match look(shared, "get_msg", params).await {
+        Ok(data) => {
+            let author = quote::author(&data, place, shared.links.bot().as_deref());
+            author.ok_or(ModerationError::MessageGone)
+        }
+        Err(ModerationError::Rejected(_)) => Err(ModerationError::MessageGone),
+        Err(error) => Err(error),
     }
 }
 
@@ -265,6 +331,16 @@ async fn allowed(shared: &Shared, group: &str, user: &UserId) -> Result<(), Mode
     if !is_admin(own) {
         return Err(ModerationError::BotLacksRight);
     }
+    below(shared, group, user, own).await
+}
+
+/// Whether a member stands below the bot, which has this role.
+async fn below(
+    shared: &Shared,
+    group: &str,
+    user: &UserId,
+    own: PlatformRole,
+) -> Result<(), ModerationError> {
     match (look_up(shared, group, user).await?.role, own) {
         (PlatformRole::Owner, _) => Err(ModerationError::TargetIsOwner),
         (PlatformRole::Admin, PlatformRole::Admin) => Err(ModerationError::TargetIsAdmin),
@@ -293,7 +369,7 @@ async fn look_up(shared: &Shared, group: &str, user: &UserId) -> Result<Member, 
         "user_id": id_value(user.as_str()),
         "no_cache": true,
     });
-    let data = match ask(shared, "get_group_member_info", params).await {
+    let data = match look(shared, "get_group_member_info", params).await {
         Ok(data) => data,
         Err(ModerationError::Rejected(text)) if holds(&text, ABSENT) => {
             return Err(ModerationError::NotAMember);
@@ -303,6 +379,18 @@ async fn look_up(shared: &Shared, group: &str, user: &UserId) -> Result<Member, 
     members::member(data.raw(), &shared.platform)
         .filter(|found| found.user.id == *user)
         .ok_or(ModerationError::NotAMember)
+}
+
+/// Looks something up: whatever fails, nothing was done.
+async fn look(
+    shared: &Shared,
+    action: &'static str,
+    params: Value,
+) -> Result<Data, ModerationError> {
+    match ask(shared, action, params).await {
+        Err(ModerationError::NotConfirmed(why)) => Err(ModerationError::Unavailable(why)),
+        answer => answer,
+    }
 }
 
 pub(super) async fn ask(

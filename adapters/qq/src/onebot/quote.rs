@@ -1,6 +1,7 @@
 //! The text of a message that somebody answers, asked of the implementation.
 //!
-//! Owns when it is asked, for how long, and that it never tells one conversation what was said in another.
+//! Owns when it is asked, for how long, and that it never tells one conversation what was said in another: ids of
+//! messages are good in all of them.
 //! Only what is said to the bot is looked into; the bot's own messages it knows.
 
 use std::{borrow::Cow, time::Duration};
@@ -103,9 +104,29 @@ struct Said {
 /// What was said; `None` if it was said elsewhere, or nobody can tell.
 fn read(data: &Data, of: &InboundMessage, bot: Option<&str>) -> Option<Said> {
     let said: WireMessage<'_> = wire::object(data.raw());
+    let place = Place::parse(of.conversation.conversation.as_str())?;
+    let author = author_here(&said, place, bot)?;
+    let sender: WireSender<'_> = wire::object(said.sender);
+    let content = segment::read(said.message, said.raw_message, bot.unwrap_or_default());
+    let text = segment::describe(&content.segments, MAX_TEXT);
+    let quote = (!text.trim().is_empty()).then(|| quoted(&text, &sender));
+    Some(Said { author, quote })
+}
+
+/// Who wrote a message, if he is told; `None` if it was written elsewhere, or nobody can tell where.
+#[must_use]
+pub fn author(data: &Data, place: Place<'_>, bot: Option<&str>) -> Option<Option<String>> {
+    author_here(&wire::object(data.raw()), place, bot)
+}
+
+fn author_here(
+    said: &WireMessage<'_>,
+    place: Place<'_>,
+    bot: Option<&str>,
+) -> Option<Option<String>> {
     let sender: WireSender<'_> = wire::object(said.sender);
     let author = wire::id(sender.user_id, MAX_ID);
-    let here = match Place::parse(of.conversation.conversation.as_str())? {
+    let here = match place {
         Place::Group(group) => wire::id(said.group_id, MAX_ID).as_deref() == Some(group),
         Place::Private(user) | Place::Temporary { user, .. } => {
             let private = wire::text(said.message_type).as_deref() == Some("private");
@@ -113,14 +134,7 @@ fn read(data: &Data, of: &InboundMessage, bot: Option<&str>) -> Option<Said> {
             private && author.as_deref().is_some_and(known)
         }
     };
-    if !here {
-        return None;
-    }
-    let content = segment::read(said.message, said.raw_message, bot.unwrap_or_default());
-    let text = segment::describe(&content.segments, MAX_TEXT);
-    let quote = (!text.trim().is_empty()).then(|| quoted(&text, &sender));
-    let author = author.map(Cow::into_owned);
-    Some(Said { author, quote })
+    here.then(|| author.map(Cow::into_owned))
 }
 
 fn quoted(text: &str, sender: &WireSender<'_>) -> String {

@@ -131,6 +131,7 @@ impl FakeDiscord {
                 roles: roles.to_vec(),
                 ..Member::default()
             };
+            state.guild.banned.remove(&user);
             let was = state.guild.members.insert(user, member).is_some();
             if was {
                 let mut changed = state.member(user).unwrap_or_default();
@@ -146,6 +147,17 @@ impl FakeDiscord {
             state.guild.bot_rights = rights;
             state.guild.lists = lists;
         });
+    }
+
+    /// Somebody went, of his own accord.
+    pub fn leave(&self, user: u64) {
+        self.change(|state| drop(state.guild.members.remove(&user)));
+    }
+
+    /// Whether a message is there.
+    #[must_use]
+    pub fn has_message(&self, channel: u64, message: u64) -> bool {
+        self.shared.state.lock().find(channel, message).is_ok()
     }
 
     /// Whether somebody is a member, is kept out, and is kept quiet.

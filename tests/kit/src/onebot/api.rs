@@ -161,7 +161,6 @@ pub(super) fn call(shared: &Shared, frame: &str) -> Then {
             json!({ "user_id": shared.self_id, "nickname": "bot" }),
             echo,
         )),
-        "delete_msg" => now(delete(shared, params, echo)),
         "get_status" => now(ok(json!({ "online": true, "good": true }), echo)),
         "get_version_info" => now(ok(
             json!({
@@ -252,22 +251,6 @@ fn nodes(messages: &Value) -> Option<Vec<Value>> {
 }
 
 /// Takes a sent message back; another's needs an admin, and this bot is none here.
-fn delete(shared: &Shared, params: &Value, echo: &Value) -> Value {
-    let wanted = id(&params["message_id"]).unwrap_or_default();
-    let mut replies = shared.replies.lock();
-    let sent = replies
-        .all
-        .iter_mut()
-        .find(|reply| reply.message_id != 0 && reply.message_id.to_string() == wanted);
-    match sent {
-        Some(reply) => {
-            reply.message_id = 0;
-            ok(Value::Null, echo)
-        }
-        None => failed(1200, "Recall failed", echo),
-    }
-}
-
 /// A number, or a string of digits; anything else is no id.
 pub(super) fn id(value: &Value) -> Option<String> {
     let text = match value {

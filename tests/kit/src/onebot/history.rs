@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
-use super::{Shared, events};
+use super::{FakeOneBot, Reply, Shared, Target, events};
 
 /// Keeps a message; gives its id.
 pub(super) fn keep(
@@ -31,22 +31,93 @@ pub(super) fn keep(
     id
 }
 
+/// Messages that are kept besides.
+const LATELY: usize = 1_000;
+
+/// Keeps a message that the gateway is told of, for a while.
+pub(super) fn heard(shared: &Shared, event: &Value) {
+    let mut said = shared.said.lock();
+    said.push_back(event.clone());
+    if said.len() > LATELY {
+        said.pop_front();
+    }
+}
+
+/// A message by its id, whoever said it.
+fn message(shared: &Shared, id: &Value) -> Option<Value> {
+    let is_it = |event: &&Value| event["message_id"] == *id;
+    let kept = shared.history.lock().iter().find(is_it).cloned();
+    let kept = kept.or_else(|| shared.said.lock().iter().find(is_it).cloned());
+    kept.or_else(|| own(shared, id))
+}
+
+/// A message of the bot by its id.
+fn own(shared: &Shared, id: &Value) -> Option<Value> {
+    let replies = shared.replies.lock();
+    let is_it = |reply: &&Reply| reply.delivered() && *id == json!(reply.message_id);
+    let reply = replies.all.iter().find(is_it)?;
+    let (kind, group) = match &reply.target {
+        Target::Group(group) => ("group", Some(group)),
+        Target::Private { .. } => ("private", None),
+    };
+    Some(json!({
+        "message_id": id, "message_type": kind, "group_id": group, "message": reply.segments,
+        "sender": { "user_id": shared.self_id, "nickname": "bot" },
+    }))
+}
+
+/// Takes a message back: the bot's own, or that of somebody over whom it stands in his group.
+///
+/// # Errors
+/// The code and the words of the refusal.
+fn delete(shared: &Shared, id: &Value) -> Result<Value, (i64, String)> {
+    let failed = || (1200, "Recall failed".to_owned());
+    let mut replies = shared.replies.lock();
+    let is_it = |reply: &&mut Reply| reply.delivered() && *id == json!(reply.message_id);
+    if let Some(reply) = replies.all.iter_mut().find(is_it) {
+        reply.message_id = 0;
+        return Ok(Value::Null);
+    }
+    drop(replies);
+    let event = message(shared, id).ok_or_else(failed)?;
+    let number = |name: &str| event[name].as_u64().ok_or_else(failed);
+    let (group, user) = (number("group_id")?, number("user_id")?);
+    if !shared.groups.lock().may_recall(shared.self_id, group, user) {
+        return Err(failed());
+    }
+    let stays = |event: &Value| event["message_id"] != *id;
+    shared.history.lock().retain(stays);
+    shared.said.lock().retain(stays);
+    Ok(Value::Null)
+}
+
+impl FakeOneBot {
+    /// Whether a message of a person or of the bot is there.
+    #[must_use]
+    pub fn has_message(&self, id: i64) -> bool {
+        message(&self.shared, &json!(id)).is_some()
+    }
+}
+
 /// Answers a question about history; `None` for any other action.
 pub(super) fn call(
     shared: &Shared,
     action: &str,
     params: &Value,
 ) -> Option<Result<Value, (i64, String)>> {
+    match action {
+        "get_msg" => {
+            let found = message(shared, &params["message_id"]);
+            return Some(found.ok_or_else(|| (1200, "no such message".into())));
+        }
+        "delete_msg" => return Some(delete(shared, &params["message_id"])),
+        _ => {}
+    }
     let recent = shared.options.app_name.starts_with("NapCat");
     let history = shared.history.lock();
     Some(match action {
         "get_recent_contact" if recent => Ok(contacts(&history)),
         "get_group_list" => Ok(ids(&history, "group_id")),
-        "get_msg" => history
-            .iter()
-            .find(|event| event["message_id"] == params["message_id"])
-            .cloned()
-            .ok_or_else(|| (1200, "no such message".into())),
         "get_friend_list" => Ok(ids(&history, "user_id")),
         "get_group_msg_history" => messages(&history, "group_id", params),
         "get_friend_msg_history" if shared.options.app_name != "go-cqhttp" => {

@@ -10,7 +10,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::Shared;
+use super::{FakeOneBot, Shared};
 
 /// What the platform does at a kick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -73,6 +73,15 @@ impl Groups {
         }))
     }
 
+    /// Whether the bot may take back what somebody said: a member or one who went, or as the owner an admin.
+    pub(super) fn may_recall(&self, bot: u64, group: u64, user: u64) -> bool {
+        let role = |of| self.members.get(&(group, of)).map(|member| member.role);
+        matches!(
+            (role(bot), role(user)),
+            (Some("owner"), _) | (Some("admin"), Some("member") | None)
+        )
+    }
+
     fn may(&self, bot: u64, group: u64, user: u64) -> Result<(), (i64, String)> {
         let role = |of| self.members.get(&(group, of)).map(|member| member.role);
         match (role(bot), role(user)) {
@@ -80,6 +89,16 @@ impl Groups {
             (Some("owner"), _) | (Some("admin"), Some("member")) => Ok(()),
             _ => Err((1200, "ERR_NOT_GROUP_ADMIN".into())),
         }
+    }
+}
+
+impl FakeOneBot {
+    /// The standing of somebody in a group: his role, and until when he is muted.
+    #[must_use]
+    pub fn standing(&self, group: u64, user: u64) -> Option<(&'static str, u64)> {
+        let groups = self.shared.groups.lock();
+        let member = groups.members.get(&(group, user))?;
+        Some((member.role, member.muted_until))
     }
 }
 

@@ -55,6 +55,20 @@ impl FakeQq {
         });
     }
 
+    /// Everybody is in his place again, and the messages of the bot are there.
+    pub fn gather(&self) {
+        self.change(|state| {
+            state.guild = Guild::default();
+            state.recalled.clear();
+        });
+    }
+
+    /// How many messages the bot took back.
+    #[must_use]
+    pub fn recalled(&self) -> usize {
+        self.shared.state.lock().recalled.len()
+    }
+
     /// Until when somebody is kept quiet, as the bot said it.
     #[must_use]
     pub fn quiet(&self, user: &str) -> Option<String> {

@@ -266,7 +266,7 @@ impl State {
     /// The bot takes one of its messages back.
     fn recall(&mut self, path: &str) -> Result<Value, Refusal> {
         let message = path.rsplit('/').next().unwrap_or_default();
-        if message.starts_with("BOT1.0_") {
+        if message.starts_with("BOT1.0_") && self.recalled.insert(message.to_owned()) {
             Ok(Value::Null)
         } else if message.starts_with("ROBOT1.0_") {
             Err((403, 306_004, "no permission to delete message"))

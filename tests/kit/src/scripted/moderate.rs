@@ -52,6 +52,11 @@ impl Bench {
 
 #[async_trait]
 impl Moderates for ScriptedAdapter {
+    async fn would(&self, _: &ConversationKey, _: &Action) -> Result<(), ModerationError> {
+        let state = self.bench.state.lock();
+        state.failures.front().cloned().map_or(Ok(()), Err)
+    }
+
     async fn act(&self, _: &ConversationKey, action: &Action) -> Result<(), ModerationError> {
         let mut state = self.bench.state.lock();
         state.acts.push(action.clone());

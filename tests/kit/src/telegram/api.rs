@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tokio::time::{Duration, Instant, timeout};
 
 use super::{
-    BOT, BOT_NAME, Shared, State, Webhook, answer::Refusal, chats::Standing, media,
+    BOT, BOT_NAME, FakeTelegram, Shared, State, Webhook, answer::Refusal, chats::Standing, media,
     presses::keyboard, table, text, text::Message,
 };
 
@@ -314,12 +314,18 @@ impl State {
             .find(|message| message.id == id && message.chat == chat);
         match own {
             Some(message) if message.deleted => Err(Refusal::bad("message to delete not found")),
+            _ if self.aged.contains(&(chat, id)) => Err(Refusal::bad("message can't be deleted")),
             Some(message) => {
                 message.deleted = true;
                 Ok(json!(true))
             }
-            None if id > self.last_message => Err(Refusal::bad("message to delete not found")),
-            None if self.chats.may_delete(chat) => Ok(json!(true)),
+            None if id > self.last_message || self.deleted.contains(&(chat, id)) => {
+                Err(Refusal::bad("message to delete not found"))
+            }
+            None if self.chats.may_delete(chat) => {
+                self.deleted.insert((chat, id));
+                Ok(json!(true))
+            }
             None => Err(Refusal::bad("message can't be deleted")),
         }
     }
@@ -344,6 +350,19 @@ impl State {
         };
         self.chats.restrict(chat, user, standing)?;
         Ok(json!(true))
+    }
+}
+
+impl FakeTelegram {
+    /// A message is older than those that can be deleted.
+    pub fn age(&self, chat: i64, message: i64) {
+        self.shared.state.lock().aged.insert((chat, message));
+    }
+
+    /// Whether a message of a person was deleted.
+    #[must_use]
+    pub fn is_deleted(&self, chat: i64, message: i64) -> bool {
+        self.shared.state.lock().deleted.contains(&(chat, message))
     }
 }
 
