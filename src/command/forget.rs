@@ -8,7 +8,7 @@ use weirgate_sdk::ChatKind;
 
 use super::{
     Call, Command, Desk, Done, Site, Spec, When,
-    memory::{refused, site_of},
+    memory::{away, refused, site_of},
 };
 use crate::{
     agent::memory,
@@ -58,36 +58,43 @@ impl Command for Forget {
         let Some(memories) = &desk.memories else {
             return Ok(refused(Reason::BadArguments, &Mind::MemoryOff, language));
         };
-        let site = site_of(&call);
-        if ALL.contains(&call.arguments) {
-            let count = if site.group {
-                let count = memories.of_place(site.own()).await?.len();
-                memories.forget_place(site.own()).await?;
-                count
-            } else {
-                let count = memories.about(site.person).await?.len();
-                memories.forget_person(site.person).await?;
-                count
-            };
-            return Ok(forgotten(count, site, desk, language));
-        }
-        let Some(ids) = numbers(call.arguments) else {
-            return Ok(refused(Reason::BadArguments, &Mind::ForgetWhat, language));
-        };
-        let rows = memories.entries(ids).await?;
-        let may = rows.iter().filter(|row| may_forget(row, site, call.actor));
-        let gone: Vec<i64> = may.map(|row| row.id).collect();
-        if gone.is_empty() {
-            return Ok(refused(
-                Reason::BadArguments,
-                &Mind::NothingForgotten,
-                language,
-            ));
-        }
-        let count = gone.len();
-        memories.forget(gone).await?;
-        Ok(forgotten(count, site, desk, language))
+        let done = run(&call, desk, memories).await;
+        done.or_else(|error| away(error, language))
     }
+}
+
+async fn run(
+    call: &Call<'_>,
+    desk: &Desk,
+    memories: &memory::Memories,
+) -> Result<Done, StoreError> {
+    let language = call.language;
+    let site = site_of(call);
+    if ALL.contains(&call.arguments) {
+        let count = if site.group {
+            let count = memories.of_place(site.own()).await?.len();
+            memories.forget_place(site.own()).await?;
+            count
+        } else {
+            let count = memories.about(site.person).await?.len();
+            memories.forget_person(site.person).await?;
+            count
+        };
+        return Ok(forgotten(count, site, desk, language));
+    }
+    let Some(ids) = numbers(call.arguments) else {
+        return Ok(refused(Reason::BadArguments, &Mind::ForgetWhat, language));
+    };
+    let rows = memories.entries(ids).await?;
+    let may = rows.iter().filter(|row| may_forget(row, site, call.actor));
+    let gone: Vec<i64> = may.map(|row| row.id).collect();
+    if gone.is_empty() {
+        let nothing = &Mind::NothingForgotten;
+        return Ok(refused(Reason::BadArguments, nothing, language));
+    }
+    let count = gone.len();
+    memories.forget(gone).await?;
+    Ok(forgotten(count, site, desk, language))
 }
 
 fn forgotten(count: usize, site: memory::Site, desk: &Desk, language: Language) -> Done {

@@ -97,45 +97,64 @@ impl Command for Memory {
         let Some(memories) = &desk.memories else {
             return Ok(refused(Reason::BadArguments, &Mind::MemoryOff, language));
         };
-        let Some(ask) = ask(call.arguments) else {
-            let given = call.arguments.chars().take(40).collect();
-            let possible = "find WORDS, add TEXT, rule NAME TEXT, global TEXT";
-            return Ok(Done::bad_argument(given, possible, language));
-        };
-        let site = site_of(&call);
-        let rules = desk.rules.get();
-        let kept = match ask {
-            Ask::List => {
-                let rows = if site.group {
-                    memories.of_place(site.own()).await?
-                } else {
-                    memories.about(site.person).await?
-                };
-                return Ok(Done::text(listed(&rows, site, language)));
-            }
-            Ask::Find(words) => {
-                let found = memories.find(&rules, &site.recalled_from(), words).await?;
-                let rows: Vec<MemoryRow> = found.into_iter().map(|(row, _)| row).collect();
-                return Ok(Done::text(listed(&rows, site, language)));
-            }
-            Ask::Add(text) => memories.keep(&rules, site, of_person(text, None)).await?,
-            Ask::Global(text) => {
-                memories
-                    .keep_for_all(&rules, site, of_person(text, None))
-                    .await?
-            }
-            Ask::Rule(name, "") if !name.is_empty() => {
-                return take_back(memories, site, name, language).await;
-            }
-            Ask::Rule(name, rule) => {
-                let name = name.chars().take(40).collect();
-                memories
-                    .keep(&rules, site, of_person(rule, Some(name)))
-                    .await?
-            }
-        };
-        Ok(told(kept, language))
+        let done = run(&call, desk, memories).await;
+        done.or_else(|error| away(error, language))
     }
+}
+
+/// What is told when the memory does not answer: it may be on a server of its own, without which the gateway goes on.
+pub(super) fn away(error: StoreError, language: Language) -> Result<Done, StoreError> {
+    let StoreError::Database(error) = error else {
+        return Err(error);
+    };
+    tracing::warn!(error, "the memory did not answer a command");
+    Ok(refused(Reason::MemoryFailed, &Mind::MemoryAway, language))
+}
+
+async fn run(
+    call: &Call<'_>,
+    desk: &Desk,
+    memories: &memory::Memories,
+) -> Result<Done, StoreError> {
+    let language = call.language;
+    let Some(ask) = ask(call.arguments) else {
+        let given = call.arguments.chars().take(40).collect();
+        let possible = "find WORDS, add TEXT, rule NAME TEXT, global TEXT";
+        return Ok(Done::bad_argument(given, possible, language));
+    };
+    let site = site_of(call);
+    let rules = desk.rules.get();
+    let kept = match ask {
+        Ask::List => {
+            let rows = if site.group {
+                memories.of_place(site.own()).await?
+            } else {
+                memories.about(site.person).await?
+            };
+            return Ok(Done::text(listed(&rows, site, language)));
+        }
+        Ask::Find(words) => {
+            let found = memories.find(&rules, &site.recalled_from(), words).await?;
+            let rows: Vec<MemoryRow> = found.into_iter().map(|(row, _)| row).collect();
+            return Ok(Done::text(listed(&rows, site, language)));
+        }
+        Ask::Add(text) => memories.keep(&rules, site, of_person(text, None)).await?,
+        Ask::Global(text) => {
+            memories
+                .keep_for_all(&rules, site, of_person(text, None))
+                .await?
+        }
+        Ask::Rule(name, "") if !name.is_empty() => {
+            return take_back(memories, site, name, language).await;
+        }
+        Ask::Rule(name, rule) => {
+            let name = name.chars().take(40).collect();
+            memories
+                .keep(&rules, site, of_person(rule, Some(name)))
+                .await?
+        }
+    };
+    Ok(told(kept, language))
 }
 
 /// What a person has remembered by a command; with a name it is a rule.

@@ -4,6 +4,7 @@ mod models;
 mod sections;
 mod shipped;
 mod source;
+mod summary;
 
 use weirgate_sdk::settings::{Problem, Severity};
 

@@ -78,6 +78,8 @@ pub enum Mind {
     },
     /// Nothing is remembered in this gateway.
     MemoryOff,
+    /// The memory does not answer now.
+    MemoryAway,
     /// It is kept under this number.
     Kept(i64),
     /// There is nothing to keep.
@@ -133,6 +135,9 @@ impl Mind {
             Self::ModelSet(None) => "The usual model answers here again.".into(),
             Self::Memory { entries, more } => memory_en(entries, *more),
             Self::MemoryOff => "Nothing is remembered here: memory is switched off.".into(),
+            Self::MemoryAway => {
+                "What I remember cannot be reached now. Please try again later.".into()
+            }
             Self::Kept(id) => format!("Remembered as #{id}."),
             Self::RememberWhat { most } => {
                 format!("What shall I remember? At most {most} characters.")
@@ -178,6 +183,7 @@ impl Mind {
             Self::ModelSet(None) => "这里恢复由默认模型回答。".into(),
             Self::Memory { entries, more } => memory_zh(entries, *more),
             Self::MemoryOff => "记忆功能已关闭，这里不保存任何内容。".into(),
+            Self::MemoryAway => "现在无法访问记忆，请稍后再试。".into(),
             Self::Kept(id) => format!("已记住，编号 #{id}。"),
             Self::RememberWhat { most } => format!("要记住什么？最多 {most} 个字符。"),
             Self::NotKept => "这段内容像是在试图改变我的工作方式，我不会保存。".into(),

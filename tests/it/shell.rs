@@ -1,6 +1,7 @@
 //! The tool shell, and programs of tools: what they reach, what they may use, and when they end. Where the kernel cannot
 //! confine them, what is tested is that nothing runs.
 
+mod absent;
 mod ends;
 mod programs;
 mod sandbox;
@@ -94,6 +95,13 @@ impl Bed {
     fn workspace(&self) -> PathBuf {
         let all = self.gateway.database().with_file_name("workspaces");
         fs::read_dir(all).unwrap().next().unwrap().unwrap().path()
+    }
+
+    /// Whether any workspace has a file of this name.
+    fn workspace_has(&self, name: &str) -> bool {
+        let all = self.gateway.database().with_file_name("workspaces");
+        let mut all = fs::read_dir(all).into_iter().flatten().flatten();
+        all.any(|workspace| workspace.path().join(name).exists())
     }
 }
 

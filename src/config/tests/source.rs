@@ -9,6 +9,10 @@ use crate::{
     agent::{
         config::Context,
         memory::config::{Backend, Memory},
+        peer::config::Link,
+        skill,
+        subagent::config::Subagents,
+        tool::config::{ToolCalling, Tools},
     },
     inbound::config::InputBuffer,
     outbound::config::{PlatformStrategy, SegmentMode, Strategy},
@@ -158,81 +162,74 @@ output:
     overflow_strategy: "drop_oldest"
 "#;
 
-/// The first half of the summary, up to the parts that this version does not have.
-const SUMMARY_INPUT: &str = r#"
-# Agent 配置
+const TOOLS: &str = r#"
+# 工具配置
+tools:
+  # 内部工具
+  internal:
+    enabled: true
+    max_per_request: 128
 
-# 输入缓冲区
-input_buffer:
-  max_queue_size: 1000
-  max_message_age: 3600
-  overflow_strategy: "drop_oldest"
-  overflow_hint: "[消息过多，部分早期消息已丢弃]"
+  # MCP 工具
+  mcp:
+    enabled: true
+    servers: []  # MCP 服务器配置
 
-# 流控
-flow_control:
-  mode: "auto"
-  auto:
-    api_rpm_limit: 60
-    messages_per_request: 5
-    safety_margin: 0.8
-    min_interval: 0.5
-    max_interval: 10
+  # Skills
+  skills:
+    enabled: true
+    registry_path: "$XDG_DATA_HOME/astrbot/skills/"
 
-# 上下文
-context:
-  max_context_tokens: 128000
-  compress_threshold: 0.85
-  keep_recent_messages: 6
-  compress_instruction: |
-    请简洁地总结对话要点...
+# Agent 协作配置
+agent_collaboration:
+  # ACP 配置
+  acp:
+    enabled: true
+    endpoints:
+      - name: "local"
+        type: "unix"
+        path: "/run/astrbot/acp.sock"
+
+  # 子 Agent 配置
+  subagents:
+    enabled: true
+    max_parallel: 3
+    timeout: 300
+
+  # Agent 发现
+  discovery:
+    # 自动发现同进程内的 Subagent
+    auto_discover_internal: true
+
+    # 定期刷新远程 Agent 列表
+    refresh_interval: 60
 "#;
 
-const SUMMARY_TOOLS: &str = r#"
-# 工具调用
+const TOOL_CALLING: &str = r#"
 tool_calling:
-  strategy: "smart"
+  # 工具调用策略
+  strategy: "smart"  # eager | sequential | smart
+
+  # 每次请求最大工具调用数
   max_calls_per_request: 128
 
-# 安全
-security:
-  injection:
-    enable: true
-    patterns: [...]
-  leakage_prevention:
-    placeholder: "[REDACTED]"
-"#;
+  # 工具调用超时（秒）
+  timeout: 60
 
-const SUMMARY_OUTPUT: &str = r#"
-# 输出
-output:
-  default_strategy: "streaming"
-  streaming:
-    chunk_size: 20
-    chunk_interval: 0.05
-  segmented:
-    enable: true
-    threshold: 500
-    mode: "sentence"
-    split_regex: "[。！？；\n]+"
-    random_interval: "0.5,2.0"
-    add_ellipsis: true
-  platform_adaptation:
-    strategy_by_platform:
-      telegram: "segmented"
-      discord: "segmented"
-      webchat: "streaming"
-    max_length_by_platform:
-      telegram: 4096
-      discord: 2000
-"#;
+  # 工具调用失败重试次数
+  max_retries: 3
 
-const SUMMARY_MEMORY: &str = r#"
-# 记忆
-memory:
-  backend: "sqlite"
-  sqlite:
-    path: "$XDG_DATA_HOME/astrbot/state/memory.db"
+  # 是否并行调用独立工具
+  parallel_calls: true
+
+  # 并行调用最大数量
+  max_parallel_calls: 5
+
+  # 工具结果的最大 token 数（截断）
+  max_result_tokens: 4096
+
+  # 是否在工具调用后立即返回中间结果
+  stream_intermediate: true
 "#;
 
 const MEMORY: &str = r#"
@@ -342,25 +339,30 @@ fn the_output_loads_and_platforms_that_are_not_there_draw_warnings() {
 }
 
 #[test]
-fn the_summary_loads_but_for_the_parts_that_are_not_there() {
-    let ours = format!("{SUMMARY_INPUT}{SUMMARY_OUTPUT}");
-    assert_eq!(paths(&ours, Severity::Error), [""; 0]);
-    let whole = format!("{SUMMARY_INPUT}{SUMMARY_TOOLS}{SUMMARY_OUTPUT}{SUMMARY_MEMORY}");
-    assert_eq!(
-        paths(&whole, Severity::Error),
-        [
-            // It says [...].
-            "security.injection.patterns[0]",
-            "security.injection.patterns[0].name",
-            "security.injection.patterns[0].regex",
-        ]
-    );
+fn the_tools_and_the_agents_are_the_defaults_with_one_endpoint() {
+    let config = read(TOOLS);
+    let tools = Tools {
+        skills: skill::config::Settings {
+            registry_path: config.tools.skills.registry_path.clone(),
+            ..skill::config::Settings::default()
+        },
+        ..Tools::default()
+    };
+    assert_eq!(config.tools, tools);
+    let path = config.tools.skills.registry_path.unwrap();
+    assert!(path.ends_with("astrbot/skills/"), "{path:?}");
+    let collaboration = config.agent_collaboration;
+    let [endpoint] = &*collaboration.acp.endpoints else {
+        panic!("{:?}", collaboration.acp.endpoints);
+    };
+    let link = Link::Unix("/run/astrbot/acp.sock".into());
+    assert_eq!((endpoint.name.as_str(), &endpoint.link), ("local", &link));
+    assert_eq!(collaboration.subagents, Subagents::default());
+    assert!(collaboration.acp.enabled && collaboration.auto_discover_internal);
+    assert_eq!(collaboration.refresh, Duration::from_secs(60));
 }
 
 #[test]
-fn what_the_summary_leaves_out_keeps_what_is_shipped() {
-    let (config, _) = read_all(SUMMARY_OUTPUT);
-    let adaptation = config.unwrap().output.platform_adaptation;
-    assert_eq!(adaptation.max_length_by_platform["qq"], 1500);
-    assert_eq!(adaptation.max_length_by_platform["discord"], 2000);
+fn the_calling_of_tools_is_the_default() {
+    assert_eq!(read(TOOL_CALLING).tool_calling, ToolCalling::default());
 }

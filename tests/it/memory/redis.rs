@@ -62,6 +62,17 @@ async fn while_the_server_is_away_turns_go_on_without_it() {
     assert!(!last(&model).last_user_text().contains("Rex"));
     gateway.logged("the memory did not answer").await;
     assert!(gateway.counted("memory_failed").await >= 1);
+    // Whoever asks for it is told so, and not that something is broken.
+    let away = "What I remember cannot be reached now";
+    for command in [
+        "/memory",
+        "/memory find dog",
+        "/memory add My cat is grey.",
+        "/forget all",
+    ] {
+        let told = fake.ask(1, command).await;
+        assert!(told.starts_with(away), "{command}: {told}");
+    }
     // It comes back by itself.
     server.up();
     let started = std::time::Instant::now();
