@@ -376,6 +376,8 @@ pub enum Text {
         /// The turn id.
         reference: String,
     },
+    /// A task is not done: it came from this gateway itself, or through too many agents.
+    AgentLoop,
     /// A message was not passed on: it has a word of the blocklist.
     ContentBlocked {
         /// The turn id.

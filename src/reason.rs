@@ -210,6 +210,8 @@ reasons! {
     BadArguments = "bad_arguments", Refusal;
     /// It reads like an attempt to take over the model and was not passed on.
     InjectionBlocked = "injection_blocked", Refusal;
+    /// A task came from this gateway itself through other agents, or through too many of them.
+    AgentLoop = "agent_loop", Refusal;
     /// What reads like an attempt to take over the model was taken out.
     InjectionSanitised = "injection_sanitised", Change;
     /// It reads like an attempt to take over the model; the model was warned.

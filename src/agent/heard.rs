@@ -8,6 +8,7 @@ use super::{
     ending::Ending,
     history::Content,
     media::Media,
+    peer::trail,
     turn::{Input, Turn},
 };
 use crate::{
@@ -45,6 +46,11 @@ impl Agent {
         turn: &Turn,
         media: Media,
     ) -> Result<Heard, Box<Ending>> {
+        if trail::ends_here(&turn.body().passed, &self.desk.mark) {
+            let told = Text::AgentLoop.render(turn.language);
+            let ending = Ending::failed(told, Reason::AgentLoop);
+            return Err(Box::new(self.noted(input, ending)));
+        }
         let mut files = media.words();
         let texts = turn.bodies.iter();
         let texts: Vec<String> = texts

@@ -14,6 +14,7 @@ mod reach;
 mod remote;
 mod task;
 mod tool;
+pub(in crate::agent) mod trail;
 
 use std::sync::Arc;
 

@@ -338,6 +338,7 @@ impl Shared {
         } = &self.tuner;
         let desk = Desk {
             version: env!("CARGO_PKG_VERSION"),
+            mark: format!("{:032x}", rand::random::<u128>()),
             rules: Arc::clone(rules),
             clock: self.clock,
             store: Arc::clone(&self.store),

@@ -50,6 +50,8 @@ const PAGE: usize = 256;
 pub struct Desk {
     /// The gateway's version.
     pub version: &'static str,
+    /// What tells this gateway from others that tasks come through; another one at each start.
+    pub mark: String,
     /// What the configuration says, for the names of the chat models.
     pub rules: Arc<Current<Rules>>,
     /// The clock.

@@ -211,6 +211,7 @@ mod tests {
             too_large: false,
             resumes: None,
             due: None,
+            passed: Vec::new(),
         }
     }
 

@@ -104,6 +104,10 @@ fn notice(text: &Text) -> String {
             "This message reads like an attempt to change how I work, so I did not process it. If that is a \
              mistake, please put it in other words. (reference {reference})"
         ),
+        Text::AgentLoop => {
+            "This task was not done: agents give it to each other in a circle, or through too many of them."
+                .into()
+        }
         Text::ContentBlocked { reference } => format!(
             "Something in this message is not allowed here, so I did not process it. (reference {reference})"
         ),

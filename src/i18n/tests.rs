@@ -57,6 +57,7 @@ fn notices_are_never_empty() {
         Text::InjectionBlocked {
             reference: reference(),
         },
+        Text::AgentLoop,
         Text::ContentBlocked {
             reference: reference(),
         },

@@ -71,6 +71,7 @@ fn notice(text: &Text) -> String {
         Text::InjectionBlocked { reference } => format!(
             "这条消息像是在试图改变我的设定，因此没有处理。如果是误判，请换一种说法。（编号 {reference}）"
         ),
+        Text::AgentLoop => "没有执行这个任务：它在智能体之间循环转交，或经过的智能体太多。".into(),
         Text::ContentBlocked { reference } => {
             format!("这条消息里有此处不允许的内容，因此没有处理。（编号 {reference}）")
         }

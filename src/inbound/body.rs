@@ -41,6 +41,7 @@ pub fn encode(message: &InboundMessage) -> Box<str> {
         too_large: false,
         resumes: None,
         due: None,
+        passed: message.passed.clone(),
     };
     let json = json(&body);
     if json.len() <= MAX_BODY {
@@ -188,6 +189,7 @@ mod tests {
             too_large: false,
             resumes: None,
             due: None,
+            passed: Vec::new(),
         };
         assert_eq!(
             text_for_model(&body),

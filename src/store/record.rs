@@ -61,6 +61,9 @@ pub struct Body {
     /// It is no message but a task that the sender had put off until this time.
     #[serde(rename = "d", default, skip_serializing_if = "Option::is_none")]
     pub due: Option<Timestamp>,
+    /// The marks of the gateways through which a task came, the oldest first.
+    #[serde(rename = "p", default, skip_serializing_if = "Vec::is_empty")]
+    pub passed: Vec<String>,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

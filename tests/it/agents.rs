@@ -5,6 +5,7 @@
 
 mod a2a;
 mod a2a_served;
+mod circle;
 pub mod fake;
 mod reached;
 mod served;

@@ -319,6 +319,7 @@ impl Board {
             received_at: now,
             reply_context: None,
             // Unique within the account for as long as the board repeats a post.
+            passed: Vec::new(),
             dedupe: DedupeKey {
                 key: format!("{room}/{id}").into(),
                 lifetime: Duration::from_hours(24),

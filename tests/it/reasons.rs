@@ -15,7 +15,7 @@ use std::{
 use weirgate::reason::Reason;
 
 /// Each code with a file of tests that names it.
-const SEEN: [(&str, &str); 94] = [
+const SEEN: [(&str, &str); 95] = [
     ("duplicate", "tests/it/reasons/events.rs"),
     ("own_message", "tests/it/reasons/events.rs"),
     ("other_bot", "tests/it/simulation/changes.rs"),
@@ -62,6 +62,7 @@ const SEEN: [(&str, &str); 94] = [
     ("context_summarised", "tests/it/turns/compact.rs"),
     ("summary_failed", "tests/it/turns/compact.rs"),
     ("remembered", "tests/it/memory/extraction.rs"),
+    ("agent_loop", "tests/it/agents/circle.rs"),
     ("memory_failed", "tests/it/memory/extraction.rs"),
     ("history_repaired", "tests/it/turns/compact.rs"),
     ("context_overflow", "tests/it/turns/compact.rs"),

@@ -184,7 +184,7 @@ fn begin(
         Begun::Full => return Err(Fault::new(Fault::INTERNAL, "too many tasks are under way")),
     };
     let submission = Submission {
-        event: Event::Message(Box::new(said(&call, caller, &asked.text))),
+        event: Event::Message(Box::new(said(&call, caller, &asked.text, asked.passed))),
         call: Some(Arc::clone(&call)),
     };
     let door = door.clone();

@@ -12,6 +12,7 @@ mod callers;
 mod fault;
 mod format;
 mod hub;
+mod passed;
 mod preview;
 mod recall;
 mod said;

@@ -19,8 +19,8 @@ pub(crate) fn label() -> String {
     format!("{:032x}", rand::random::<u128>())
 }
 
-/// A call as a message of its caller.
-pub(crate) fn said(call: &Call, caller: &str, task: &str) -> InboundMessage {
+/// A call as a message of its caller. `passed`: the gateways through which it came.
+pub(crate) fn said(call: &Call, caller: &str, task: &str, passed: Vec<String>) -> InboundMessage {
     let (message, now) = (call.message.as_str(), now());
     let session = call.conversation.thread.as_ref();
     let session = session.map(|session| session.as_str()).unwrap_or_default();
@@ -47,6 +47,7 @@ pub(crate) fn said(call: &Call, caller: &str, task: &str) -> InboundMessage {
         sent_at: now,
         received_at: now,
         reply_context: None,
+        passed,
         dedupe: DedupeKey {
             // At most 64 bytes each, by who may write them.
             key: format!("{caller}/{session}/{message}").into(),

@@ -189,6 +189,9 @@ pub struct InboundMessage {
     pub received_at: Timestamp,
     /// What answering it needs, if the platform needs anything.
     pub reply_context: Option<ReplyContext>,
+    /// The marks of the gateways through which a task came here, the oldest first, where programs pass it on; nobody
+    /// but an agent passes anything on, so it is empty for people.
+    pub passed: Vec<String>,
     /// What makes it the same message when it comes again.
     pub dedupe: DedupeKey,
 }

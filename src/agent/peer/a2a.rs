@@ -28,6 +28,8 @@ const VERSION: (&str, &str) = ("a2a-version", "1.0");
 const CARD: &str = ".well-known/agent-card.json";
 /// The binding that is spoken.
 const BINDING: &str = "JSONRPC";
+/// Where a message says through which gateways it came.
+const PASSED: &str = "weirgate/passed";
 const EVENTS: &str = "text/event-stream";
 const JSON: &str = "application/json";
 /// The longest card or answer, in bytes.
@@ -85,6 +87,7 @@ pub(super) async fn call(
             "contextId": task.session,
             "role": "ROLE_USER",
             "parts": [{ "text": words }],
+            "metadata": { PASSED: task.passed },
         },
         "configuration": { "acceptedOutputModes": ["text/plain", "text/markdown"] },
     });

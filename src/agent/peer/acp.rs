@@ -65,6 +65,7 @@ pub(super) async fn call(endpoint: &Endpoint, task: Task<'_>) -> Result<String, 
         "args": args,
         "stream": true,
         "session": task.session,
+        "passed": task.passed,
     });
     let mut heard = Heard::default();
     let answer = connection

@@ -25,6 +25,8 @@ pub(super) struct Task<'a> {
     pub(super) more: Option<&'a Map<String, Value>>,
     /// Calls of the same session belong together.
     pub(super) session: &'a str,
+    /// The gateways through which it came, this one the last.
+    pub(super) passed: &'a [String],
 }
 
 /// Why a request came to nothing.

@@ -12,6 +12,7 @@ use super::{
     config::Endpoint,
     keep::Line,
     remote::{self, Failed, Task},
+    trail,
 };
 use crate::{
     agent::tool::{Call, Fault, Given, Spec, Tool},
@@ -64,12 +65,17 @@ impl Tool for Remote {
 
     async fn run(&self, call: Call<'_>) -> Result<Given, Fault> {
         let session = session(&call);
+        let passed = call
+            .counter
+            .map(|(asker, desk)| trail::onward(&asker.body.passed, &desk.mark));
+        let passed = passed.unwrap_or_default();
         let task = Task {
             agent: &self.agent,
             action: call.text("action"),
             text: call.text("task"),
             more: call.arguments.get("args").and_then(Value::as_object),
             session: &session,
+            passed: &passed,
         };
         let called = remote::call(&self.endpoint, task);
         match tokio::time::timeout(self.endpoint.timeout, called).await {

@@ -43,6 +43,7 @@ fn said(role: PlatformRole, sent_at: Timestamp) -> InboundMessage {
         sent_at,
         received_at: sent_at,
         reply_context: None,
+        passed: Vec::new(),
         dedupe: DedupeKey {
             key: "1".into(),
             lifetime: std::time::Duration::ZERO,

@@ -37,6 +37,7 @@ fn message(text: &str) -> InboundMessage {
         sent_at: 0,
         received_at: 0,
         reply_context: None,
+        passed: Vec::new(),
         dedupe: DedupeKey {
             key: "7".into(),
             lifetime: Duration::from_secs(1),

@@ -42,6 +42,7 @@ impl Performer {
             too_large: false,
             resumes: None,
             due: Some(row.due_at),
+            passed: Vec::new(),
         };
         let resumer = Resumer {
             store: &self.store,

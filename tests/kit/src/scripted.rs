@@ -291,6 +291,7 @@ impl ScriptedAdapter {
             sent_at: 1,
             received_at: 1,
             reply_context: None,
+            passed: Vec::new(),
             dedupe: DedupeKey {
                 key: format!("{conversation}/{id}").into(),
                 lifetime: Duration::from_secs(3_600),

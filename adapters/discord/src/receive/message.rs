@@ -92,6 +92,7 @@ impl Receiver<'_> {
             sent_at: made_at(number),
             received_at: now,
             reply_context: None,
+            passed: Vec::new(),
             dedupe: DedupeKey {
                 key: format!("{}/{number}", self.bot).into(),
                 lifetime: DEDUPE_LIFETIME,

@@ -9,6 +9,7 @@ use crate::{
     acp::wire::is_label,
     call::{Progress, Stage},
     fault::Fault,
+    passed::{METADATA, passed},
     said::label,
 };
 
@@ -43,6 +44,8 @@ pub(super) struct Asked {
     pub(super) text: String,
     /// Nobody waits for the end.
     pub(super) at_once: bool,
+    /// Through which gateways it came.
+    pub(super) passed: Vec<String>,
 }
 
 /// A task by its id: the message in its conversation, so that it can be found in the store.
@@ -167,6 +170,7 @@ fn asked(params: &Map<String, Value>, max_task: usize) -> Result<Asked, Fault> {
         message: short(own),
         text,
         at_once: configuration["returnImmediately"] == true,
+        passed: passed(&message["metadata"][METADATA])?,
     })
 }
 
@@ -307,8 +311,10 @@ mod tests {
             message: "m".into(),
             text: "a\n{\"b\":1}".into(),
             at_once: false,
+            passed: vec!["g".into()],
         };
-        let got = one("SendMessage", &message(&json!({})));
+        let metadata = json!({ "metadata": { METADATA: ["g"], "other": 1 } });
+        let got = one("SendMessage", &message(&metadata));
         assert_eq!(got, Ok(Request::Send(asked)));
         let odd = one("SendMessage", &message(&json!({ "contextId": "../好" })));
         let Ok(Request::Send(asked)) = odd else {
@@ -350,6 +356,11 @@ mod tests {
                 "SendMessage",
                 message(&json!({ "parts": [{ "url": "x" }] })),
                 Fault::CONTENT,
+            ),
+            (
+                "SendMessage",
+                message(&json!({ "metadata": { METADATA: 7 } })),
+                Fault::BAD_PARAMS,
             ),
             (
                 "SendMessage",

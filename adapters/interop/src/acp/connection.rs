@@ -261,7 +261,7 @@ impl Conversation {
         };
         self.following.spawn(follow.run());
         let submission = Submission {
-            event: Event::Message(Box::new(said(&call, caller, &asked.task))),
+            event: Event::Message(Box::new(said(&call, caller, &asked.task, asked.passed))),
             call: Some(call),
         };
         // One that is under way already is handed in as well: it is known, and counted.

@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::fault::Fault;
+use crate::{fault::Fault, passed::passed};
 
 /// The longest line of a caller, in bytes.
 pub(crate) const MAX_LINE: usize = 1024 * 1024;
@@ -43,6 +43,8 @@ pub(crate) struct Asked {
     pub(crate) session: Option<String>,
     /// The message that it is, if the caller says so.
     pub(crate) message: Option<String>,
+    /// Through which gateways it came.
+    pub(crate) passed: Vec<String>,
 }
 
 /// Reads a line: the number of the request, null for one that wants no answer, and what it asks.
@@ -125,6 +127,7 @@ fn asked(params: &Map<String, Value>, max_task: usize) -> Result<Asked, Fault> {
         stream: params.get("stream").and_then(Value::as_bool) == Some(true),
         session: label(params, "session")?,
         message: label(params, "message")?,
+        passed: passed(params.get("passed").unwrap_or(&Value::Null))?,
     })
 }
 
@@ -189,7 +192,7 @@ mod tests {
     #[test]
     fn a_call_is_words_with_what_is_given_beside() {
         let line = r#"{"jsonrpc":"2.0","id":7,"method":"agent/call","params":{"agent":"a","action":"",
-            "args":{"task":"add","b":2},"stream":true,"session":"s-1"}}"#;
+            "args":{"task":"add","b":2},"stream":true,"session":"s-1","passed":["g"]}}"#;
         let (id, request) = read(line.as_bytes(), 100);
         assert_eq!(id, json!(7));
         let asked = Asked {
@@ -198,6 +201,7 @@ mod tests {
             stream: true,
             session: Some("s-1".into()),
             message: None,
+            passed: vec!["g".into()],
         };
         assert_eq!(request, Ok(Request::Call(asked)));
     }
@@ -219,6 +223,7 @@ mod tests {
             r#"{"args":{"task":"x"},"session":"../x"}"#,
             r#"{"args":{"task":"x"},"message":7}"#,
             r#"{"args":{"task":"x"},"action":"fly"}"#,
+            r#"{"args":{"task":"x"},"passed":"g"}"#,
         ] {
             let line = format!(r#"{{"id":1,"method":"agent/call","params":{params}}}"#);
             assert_eq!(code(&line), Fault::BAD_PARAMS, "{params}");

@@ -163,6 +163,7 @@ impl Receiver<'_> {
                 expires_at: Some(sent_at.saturating_add(place.window_ms())),
                 uses_left: Some(self.uses(place)),
             }),
+            passed: Vec::new(),
             dedupe: DedupeKey {
                 key: format!("press/{id}").into(),
                 lifetime: DEDUPE_LIFETIME,

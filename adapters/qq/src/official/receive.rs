@@ -162,6 +162,7 @@ impl Receiver<'_> {
                 uses_left: Some(self.uses(place)),
             }),
             // A message of a group may be reported twice, as a mention and as a message.
+            passed: Vec::new(),
             dedupe: DedupeKey {
                 key: dedupe(place, id).into(),
                 lifetime: DEDUPE_LIFETIME,

@@ -214,6 +214,7 @@ impl Receiver<'_> {
             sent_at: time.map_or(now, milliseconds),
             received_at: now,
             reply_context: None,
+            passed: Vec::new(),
             dedupe,
         })))
     }

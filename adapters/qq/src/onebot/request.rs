@@ -126,6 +126,7 @@ pub fn question(receiver: &Receiver<'_>, frame: &Frame<'_>, now: Timestamp) -> O
         sent_at: time.map_or(now, |time| time.saturating_mul(1_000)),
         received_at: now,
         reply_context: None,
+        passed: Vec::new(),
         dedupe: DedupeKey {
             key: bounded(format!("request/{}", request.mark)).into(),
             lifetime: LIFETIME,

@@ -72,6 +72,7 @@ fn item(id: &str, group: Option<&str>, words: &str) -> Event {
         sent_at: 0,
         received_at: 0,
         reply_context: None,
+        passed: Vec::new(),
         dedupe: DedupeKey {
             key: format!("u{id}").into(),
             lifetime: Duration::from_secs(60),

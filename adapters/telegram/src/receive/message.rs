@@ -68,6 +68,7 @@ impl Receiver<'_> {
                 .map_or(now, |date| date.saturating_mul(1_000)),
             received_at: now,
             reply_context: None,
+            passed: Vec::new(),
             dedupe: DedupeKey {
                 key: format!("{}/{update}", self.bot.id).into(),
                 lifetime: DEDUPE_LIFETIME,

@@ -57,6 +57,7 @@ impl Receiver<'_> {
             sent_at: now,
             received_at: now,
             reply_context: Some(buttons::context(id, now)),
+            passed: Vec::new(),
             dedupe: DedupeKey {
                 key: format!("{}/{update}", self.bot.id).into(),
                 lifetime: DEDUPE_LIFETIME,

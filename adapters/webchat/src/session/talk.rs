@@ -156,6 +156,7 @@ impl Session {
             sent_at: now,
             received_at: now,
             reply_context: None,
+            passed: Vec::new(),
             dedupe: DedupeKey {
                 key: format!("{}/{session}/{message}", visitor.id).into(),
                 lifetime: Duration::from_secs(DEDUPE_LIFETIME),

@@ -88,6 +88,7 @@ impl Receiver<'_> {
             sent_at: noticed.sent_at,
             received_at: now,
             reply_context: None,
+            passed: Vec::new(),
             dedupe: DedupeKey {
                 key: key.into(),
                 lifetime: DEDUPE_LIFETIME,

@@ -43,6 +43,7 @@ fn told(id: &str, name: &str, at: Timestamp) -> Event {
         sent_at: at,
         received_at: at,
         reply_context: None,
+        passed: Vec::new(),
         dedupe: DedupeKey {
             key: format!("{at}/{id}/{name}").into(),
             lifetime: Duration::from_secs(600),
