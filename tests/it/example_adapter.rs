@@ -318,8 +318,8 @@ impl Board {
             sent_at: now,
             received_at: now,
             reply_context: None,
-            // Unique within the account for as long as the board repeats a post.
             passed: Vec::new(),
+            // Unique within the account for as long as the board repeats a post.
             dedupe: DedupeKey {
                 key: format!("{room}/{id}").into(),
                 lifetime: Duration::from_hours(24),

@@ -161,8 +161,8 @@ impl Receiver<'_> {
                 expires_at: Some(sent_at.saturating_add(place.window_ms())),
                 uses_left: Some(self.uses(place)),
             }),
-            // A message of a group may be reported twice, as a mention and as a message.
             passed: Vec::new(),
+            // A message of a group may be reported twice, as a mention and as a message.
             dedupe: DedupeKey {
                 key: dedupe(place, id).into(),
                 lifetime: DEDUPE_LIFETIME,
