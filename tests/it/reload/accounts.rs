@@ -54,6 +54,8 @@ async fn an_account_is_added_and_taken_away() {
     let changes = json!({ "platforms": { "qq": { "accounts": { "second": second } } } });
     gateway.configure(&model, changes);
     reads(&gateway, "applied", 1).await;
+    // Applied means that the account was started; its port opens a moment later.
+    gateway.logged(&format!("address=127.0.0.1:{port}")).await;
     let url = format!("ws://127.0.0.1:{port}/");
     let options = weirgate_testkit::onebot::Options::default();
     let fake = weirgate_testkit::onebot::FakeOneBot::connect_with(&url, 20_002, options)
