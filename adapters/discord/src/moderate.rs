@@ -82,17 +82,6 @@ impl Moderates for Discord {
         }
     }
 
-    async fn author(
-        &self,
-        conversation: &ConversationKey,
-        message: &MessageId,
-    ) -> Result<Option<UserId>, ModerationError> {
-        let (channel, message) = message_path(conversation, message)?;
-        let call = Call::Message(Verb::Get, channel, message);
-        let found = look(self.shared(), call).await?;
-        Ok(id(&found["author"]["id"]).map(|author| author.to_string().into()))
-    }
-
     fn ends(&self, action: &Action) -> bool {
         !matches!(action, Action::Ban { time: Some(_), .. })
     }

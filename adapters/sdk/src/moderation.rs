@@ -149,7 +149,7 @@ pub enum ModerationError {
 pub trait Moderates: Send + Sync {
     /// Whether it could be done now: looks at everything that can be known before, at the platform and not in a cache,
     /// and changes nothing. `Ok` means that nothing is known to be in the way. Of a message less is known
-    /// before: how old it is only [`Self::act`] meets, and whose it is not every platform tells ([`Self::author`]).
+    /// before: how old it is only [`Self::act`] meets, and whose it is not every platform tells.
     ///
     /// # Errors
     /// What [`Self::act`] would fail with, or why it cannot be known.
@@ -169,19 +169,6 @@ pub trait Moderates: Send + Sync {
         conversation: &ConversationKey,
         action: &Action,
     ) -> Result<(), ModerationError>;
-
-    /// Who wrote a message, where the platform says so of any message by its id; `None` where it does not.
-    ///
-    /// # Errors
-    /// [`ModerationError::MessageGone`], or why it cannot be known.
-    async fn author(
-        &self,
-        conversation: &ConversationKey,
-        message: &MessageId,
-    ) -> Result<Option<UserId>, ModerationError> {
-        let (_, _) = (conversation, message);
-        Ok(None)
-    }
 
     /// Whether the platform itself ends what is done for a time. If not, the gateway does when the time is over, by the
     /// opposite action: an adapter then does it without an end.

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use weirgate_sdk::{
-    Action, BotRights, ConversationKey, Member, MessageId, Moderates, ModerationError,
-    PlatformRole, SendError, UserId,
+    Action, BotRights, ConversationKey, Member, Moderates, ModerationError, PlatformRole,
+    SendError, UserId,
 };
 
 use super::{
@@ -126,15 +126,6 @@ impl Moderates for Qq {
                 Err(ModerationError::NotSupported)
             }
         }
-    }
-
-    async fn author(
-        &self,
-        conversation: &ConversationKey,
-        message: &MessageId,
-    ) -> Result<Option<UserId>, ModerationError> {
-        let author = written_by(self.shared(), conversation, message.as_str()).await?;
-        Ok(author.map(|author| author.as_str().into()))
     }
 
     async fn is_done(
