@@ -6,6 +6,8 @@ mod kills;
 mod typed;
 mod waits;
 
+use std::path::PathBuf;
+
 use serde_json::{Value, json};
 use weirgate_testkit::{
     model::{FakeModel, RecordedRequest, Script},
@@ -34,6 +36,14 @@ fn program(gateway: &Gateway, name: &str, more: Value, script: &str) {
     std::fs::write(folder.join("module.json"), manifest.to_string()).unwrap();
     let script = format!("cat >> runs\necho >> runs\n{script}\n");
     std::fs::write(folder.join("run.sh"), script).unwrap();
+}
+
+/// A program that is a tool, and runs until the file is there that this gives.
+fn held(gateway: &Gateway, name: &str) -> PathBuf {
+    let go = gateway.database().with_file_name("go");
+    let script = format!("while [ ! -e {} ]; do /bin/sleep 0.05; done", go.display());
+    program(gateway, name, json!({}), &script);
+    go
 }
 
 /// What a program was given each time.
@@ -373,9 +383,7 @@ async fn what_runs_goes_on_as_it_began_when_its_file_changes() {
     let one = "steps:\n  - {type: tool, tool: slow}\n  - {type: tool, tool: calculate, args: {expression: \"1\"}}\n";
     let (model, mut gateway) = prepared(only_own()).await;
     write(&gateway, "sums/steps.yaml", &steps("sums", one));
-    let go = gateway.database().with_file_name("go");
-    let script = format!("while [ ! -e {} ]; do /bin/sleep 0.05; done", go.display());
-    program(&gateway, "slow", json!({}), &script);
+    let go = held(&gateway, "slow");
     gateway.up().await;
     let fake = gateway.onebot().await;
     model.push(Script::calls(&[run("sums", json!({}))]));

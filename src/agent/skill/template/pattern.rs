@@ -3,8 +3,6 @@
 //! Owns the form `{{inputs.NAME}}` and `{{steps.ID}}`, each with a path of further keys or places if wanted. What is put in is
 //! never read again, so that no value can refer to anything. Pure.
 
-use std::borrow::Cow;
-
 use serde_json::{Map, Value};
 
 use super::{MAX_FILLED, progress::Came};
@@ -96,8 +94,7 @@ impl Pattern {
     /// What a reference looks for is not in the value.
     pub(super) fn value(&self, values: Values<'_>) -> Result<Option<Value>, String> {
         if let [Piece::Reference(reference)] = self.0.as_slice() {
-            let found = reference.find(values)?;
-            return Ok(found.map(Cow::into_owned));
+            return reference.find(values);
         }
         let text = self.text(values, |_, text| text)?;
         Ok(Some(Value::String(text)))
@@ -120,7 +117,7 @@ impl Pattern {
                     let Some(found) = reference.find(values)? else {
                         continue;
                     };
-                    let text = match found.into_owned() {
+                    let text = match found {
                         Value::String(text) => text,
                         other => other.to_string(),
                     };
@@ -180,29 +177,28 @@ impl Reference {
     }
 
     /// What it stands for; nothing for an input that was not given and a step that gave nothing.
-    fn find<'a>(&self, values: Values<'a>) -> Result<Option<Cow<'a, Value>>, String> {
+    fn find(&self, values: Values<'_>) -> Result<Option<Value>, String> {
+        let read;
         let found = match &self.root {
-            Root::Input(name) => values.inputs.get(name).map(Cow::Borrowed),
+            Root::Input(name) => values.inputs.get(name),
             Root::Step(_) => match self.came(values).filter(|came| came.ok) {
                 None => None,
                 Some(came) if self.path.is_empty() => {
-                    Some(Cow::Owned(Value::String(came.text.clone())))
+                    return Ok(Some(Value::String(came.text.clone())));
                 }
                 Some(came) => {
-                    let read = serde_json::from_str(&came.text);
                     let told = |_| format!("{} looks into a result that is no JSON", self.written);
-                    Some(Cow::Owned(read.map_err(told)?))
+                    read = serde_json::from_str(&came.text).map_err(told)?;
+                    Some(&read)
                 }
             },
         };
         let Some(found) = found else {
             return Ok(None);
         };
-        let part = self.path.iter().try_fold(&*found, below);
-        match part {
-            Some(part) => Ok(Some(Cow::Owned(part.clone()))),
-            None => Err(format!("there is nothing at {}", self.written)),
-        }
+        let part = self.path.iter().try_fold(found, below);
+        let part = part.ok_or_else(|| format!("there is nothing at {}", self.written));
+        part.map(|part| Some(part.clone()))
     }
 }
 

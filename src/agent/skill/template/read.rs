@@ -295,17 +295,13 @@ fn agent_step(fields: &mut Fields<'_>, names: &Names) -> Option<Does> {
     }
     let task = required(fields, "task", names);
     let action = fields.get("action").map(|action| pattern(&action, names));
-    let given = if fields.has("args") {
-        Some(args(fields, names))
-    } else {
-        let _ = fields.get("args");
-        None
-    };
+    let is_given = fields.has("args");
+    let given = args(fields, names);
     Some(Does::Agent {
         agent,
         task: task?,
         action: action.map_or(Some(None), |action| action.map(Some))?,
-        args: given.map_or(Some(None), |args| args.map(Some))?,
+        args: is_given.then_some(given?),
     })
 }
 

@@ -3,7 +3,7 @@
 use serde_json::json;
 use weirgate_testkit::model::Script;
 
-use super::{asked, only_own, prepared, program, ran, run, runs, steps, write};
+use super::{asked, held, only_own, prepared, program, ran, run, runs, steps, write};
 use crate::gateway::{Chat as _, KEY, merge, until};
 
 #[tokio::test]
@@ -130,9 +130,7 @@ async fn a_stop_reaches_each_step() {
         "steps:\n  - {id: a, type: tool, tool: slow}\n  - {id: b, type: llm, prompt: Say.}\n";
     let (model, mut gateway) = prepared(only_own()).await;
     write(&gateway, "sums/steps.yaml", &steps("sums", text));
-    let go = gateway.database().with_file_name("go");
-    let script = format!("while [ ! -e {} ]; do /bin/sleep 0.05; done", go.display());
-    program(&gateway, "slow", json!({}), &script);
+    let go = held(&gateway, "slow");
     gateway.up().await;
     let fake = gateway.onebot().await;
     model.push(Script::calls(&[run("sums", json!({}))]));
