@@ -233,6 +233,12 @@ pub trait Command: Send + Sync {
         false
     }
 
+    /// The call of another command that a call of this one is, by its arguments: that one's rights count then, and
+    /// it is what runs.
+    fn stands_for(&self, _arguments: &str) -> Option<(&'static dyn Command, String)> {
+        None
+    }
+
     /// Runs it.
     ///
     /// # Errors

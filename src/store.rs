@@ -39,7 +39,9 @@ pub use memory::{
     Embedding, MemoryChange, MemoryColumns, MemoryKind, MemoryQuestion, MemoryRow, MemorySource,
     MemoryStore, MemoryTier,
 };
-pub use operate::{Action, FailedMessage, Operate, Operated, Page, ReplyFilter, StoredReply};
+pub use operate::{
+    Action, ConversationFilter, FailedMessage, Operate, Operated, Page, ReplyFilter, StoredReply,
+};
 pub use pending::{
     Answerer, Pending, PendingFilter, PendingKind, PendingState, PendingStore, Settle,
     StoredPending,
@@ -283,10 +285,10 @@ pub trait Store: PendingStore + MemoryStore + Send + Sync {
     /// The key of a conversation by its number.
     async fn conversation(&self, id: i64) -> Result<Option<ConversationKey>, StoreError>;
 
-    /// Conversations that the store has met, with numbers above `after`, in their order.
+    /// Conversations that the store has met, in the order of their numbers.
     async fn conversations(
         &self,
-        after: i64,
+        filter: ConversationFilter,
         limit: usize,
     ) -> Result<Vec<(i64, ConversationKey)>, StoreError>;
 

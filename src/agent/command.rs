@@ -2,6 +2,8 @@
 //!
 //! Owns the decision in front of every command. What a command does is in its own file.
 
+use std::borrow::Cow;
+
 use super::{
     Agent,
     choice::of_turn,
@@ -32,6 +34,25 @@ use crate::{
 
 /// What may wait for an answer in one conversation at once.
 pub(super) const MOST_OPEN: usize = 20;
+
+/// The command that a message is, and its arguments.
+///
+/// # Errors
+/// The name of none that there is.
+fn meant<'a>(turn: &Turn, text: &'a str) -> Result<(&'static dyn Command, Cow<'a, str>), &'a str> {
+    let (command, arguments): (&'static dyn Command, &str) = match parse(text) {
+        _ if turn.body().pressed => (&Press, text),
+        _ if turn.body().request => (&Petition, text),
+        Parsed::Command(command, arguments) => (command, arguments),
+        Parsed::Unknown(name) => return Err(name),
+        // Journaled as a command by a version that knew more of them.
+        Parsed::Text => return Err(""),
+    };
+    Ok(match command.stands_for(arguments) {
+        Some((other, arguments)) => (other, arguments.into()),
+        None => (command, arguments.into()),
+    })
+}
 
 /// What a command makes of its turn.
 enum Commanded {
@@ -88,20 +109,14 @@ impl Agent {
 
     async fn commanded(&self, input: &Input, turn: &Turn) -> Result<Commanded, StoreError> {
         let text = body::own_text(turn.body());
-        let (command, arguments): (&dyn Command, &str) = match parse(&text) {
-            _ if turn.body().pressed => (&Press, &text),
-            _ if turn.body().request => (&Petition, &text),
-            Parsed::Command(command, arguments) => (command, arguments),
-            Parsed::Unknown(name) => {
+        let (command, arguments) = match meant(turn, &text) {
+            Ok(meant) => meant,
+            Err(name) => {
                 let text = Text::UnknownCommand(name.to_owned()).render(turn.language);
                 return Ok(Ending::failed(text, Reason::UnknownCommand).into());
             }
-            Parsed::Text => {
-                // Journaled as a command by a version that knew more of them.
-                let text = Text::UnknownCommand(String::new()).render(turn.language);
-                return Ok(Ending::failed(text, Reason::UnknownCommand).into());
-            }
         };
+        let arguments = &*arguments;
         let site = Site {
             chat: turn.body().chat(),
             account: input.account,

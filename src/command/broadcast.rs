@@ -13,7 +13,7 @@ use crate::{
     i18n::{About, oversight::Oversight},
     outbound::due::Say,
     permission::{AuditEvent, Capability, Level, Scope},
-    store::{Effect, StoreError},
+    store::{ConversationFilter, Effect, StoreError},
 };
 
 /// /broadcast
@@ -100,7 +100,10 @@ async fn places(call: &Call<'_>, desk: &Desk) -> Result<Option<Places>, StoreErr
     let (mut after, mut places) = (0, Places::new());
     let mut sent: HashMap<(Platform, AccountName), u32> = HashMap::new();
     loop {
-        let page = desk.store.conversations(after, PAGE).await?;
+        let page = desk
+            .store
+            .conversations(ConversationFilter::after(after), PAGE)
+            .await?;
         let Some((last, _)) = page.last() else {
             return Ok(Some(places));
         };

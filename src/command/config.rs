@@ -9,13 +9,17 @@ use super::{
     Call, Command, Desk, Done, Site, Spec, When,
     configure::{Origin, Refused, Shown},
     lang, output,
+    policy::PolicyCommand,
 };
 use crate::{
     config::overrides::NotSet,
     i18n::{About, Language, settings::Settings},
     inbound::addressing,
     outbound::strategy::Strategy,
-    permission::{AuditEvent, Capability, Level, Scope, policy::SETTING},
+    permission::{
+        AuditEvent, Capability, Level, Scope,
+        policy::{self, SETTING},
+    },
     store::{Effect, Place, StoreError},
 };
 
@@ -39,6 +43,8 @@ pub const STORED: &str = "config:";
 const RESET: &str = "reset";
 /// The mark of a person's own keys.
 const MY: &str = "my.";
+/// The mark of the gateway's keys, for those whose names a conversation has as well.
+const GATEWAYS: &str = "gateway.";
 /// Keys of a person, which a conversation has as well.
 const KEYS: [&str; 2] = ["language", "output"];
 /// Keys of a conversation alone.
@@ -77,6 +83,9 @@ enum Whose {
 }
 
 fn whose(key: &str) -> (Whose, &str) {
+    if let Some(key) = key.strip_prefix(GATEWAYS) {
+        return (Whose::Gateway, key);
+    }
     match key.strip_prefix(MY) {
         Some(own) => (Whose::Person, own),
         None if KEYS.contains(&key) || HERE.contains(&key) => (Whose::Conversation, key),
@@ -108,6 +117,19 @@ impl Command for ConfigCommand {
         }
     }
 
+    /// The rules of a conversation are those of /policy, whoever asks for them how.
+    fn stands_for(&self, arguments: &str) -> Option<(&'static dyn Command, String)> {
+        let (key, value) = match ask(arguments) {
+            Ask::Overview => return None,
+            Ask::Show(key) => (key, None),
+            Ask::Set(key, value) => (key, Some(value.unwrap_or(RESET))),
+        };
+        let key = key.to_ascii_lowercase();
+        let value = value.map_or_else(String::new, |value| format!(" {value}"));
+        let is_rule = policy::KEYS.contains(&key.as_str());
+        is_rule.then(|| (&PolicyCommand as &dyn Command, format!("{key}{value}")))
+    }
+
     async fn run(&self, call: Call<'_>, desk: &Desk) -> Result<Done, StoreError> {
         match ask(call.arguments) {
             Ask::Overview => overview(&call, desk).await,
@@ -130,6 +152,11 @@ async fn overview(call: &Call<'_>, desk: &Desk) -> Result<Done, StoreError> {
     }
     let text = Settings::Overview {
         lines: lines.join("\n"),
+        moderates: call
+            .actor
+            .role
+            .capabilities()
+            .contains(Level::Admin.capability()),
         owner: call.actor.global_owner,
     };
     Ok(Done::text(text.render(call.language)))
@@ -314,6 +341,35 @@ mod tests {
     }
 
     #[test]
+    fn the_rules_of_a_conversation_are_those_of_policy() {
+        let meant = |text: &str| {
+            let (command, arguments) = ConfigCommand.stands_for(text)?;
+            Some((command.spec().name, arguments))
+        };
+        for (text, arguments) in [
+            ("allow_media", "allow_media"),
+            ("Allow_Media off", "allow_media off"),
+            ("whitelist 1 2", "whitelist 1 2"),
+            ("reset four_eyes", "four_eyes reset"),
+            ("four_eyes reset", "four_eyes reset"),
+        ] {
+            assert_eq!(
+                meant(text),
+                Some(("policy", arguments.to_owned())),
+                "{text}"
+            );
+        }
+        for text in [
+            "",
+            "language",
+            "my.output full",
+            "permissions.default_role guest",
+        ] {
+            assert_eq!(meant(text), None, "{text}");
+        }
+    }
+
+    #[test]
     fn each_sort_of_key_needs_its_own_right() {
         let site = |chat| Site {
             chat,
@@ -330,7 +386,13 @@ mod tests {
         let admin = (Level::Admin.capability(), Scope::Conversation(7));
         assert_eq!(needs("output full", group), admin);
         let global = (Capability::SEND_COMMAND, Scope::Global);
-        for text in ["language.x", "models.chat", "reset http.listen"] {
+        let texts = [
+            "language.x",
+            "models.chat",
+            "reset http.listen",
+            "gateway.language en",
+        ];
+        for text in texts {
             assert_eq!(needs(text, private), global, "{text}");
         }
     }

@@ -12,6 +12,8 @@ pub enum Settings {
     Overview {
         /// One a line.
         lines: String,
+        /// The asker may set rules of the conversation.
+        moderates: bool,
         /// The asker owns the gateway.
         owner: bool,
     },
@@ -64,14 +66,23 @@ impl Settings {
 
     fn en(&self) -> String {
         match self {
-            Self::Overview { lines, owner } => {
+            Self::Overview {
+                lines,
+                moderates,
+                owner,
+            } => {
+                let rules = if *moderates {
+                    "\nThe rules of this conversation as well (/policy), such as /config allow_media off"
+                } else {
+                    ""
+                };
                 let more = if *owner {
-                    "\nAny key of agent.yaml as well, such as /config output.strategy"
+                    "\nAny key of agent.yaml as well, such as /config output.default_strategy full; with gateway. in front where one above has its name"
                 } else {
                     ""
                 };
                 format!(
-                    "/config KEY shows, /config KEY VALUE sets, /config reset KEY undoes:\n{lines}{more}"
+                    "/config KEY shows, /config KEY VALUE sets, /config reset KEY undoes:\n{lines}{rules}{more}"
                 )
             }
             Self::Default => " (default)".into(),
@@ -95,14 +106,23 @@ impl Settings {
 
     fn zh(&self) -> String {
         match self {
-            Self::Overview { lines, owner } => {
+            Self::Overview {
+                lines,
+                moderates,
+                owner,
+            } => {
+                let rules = if *moderates {
+                    "\n本会话的规则（/policy）也可以，例如 /config allow_media off"
+                } else {
+                    ""
+                };
                 let more = if *owner {
-                    "\nagent.yaml 中的任何键也可以，例如 /config output.strategy"
+                    "\nagent.yaml 中的任何键也可以，例如 /config output.default_strategy full；与上面同名的键前加 gateway."
                 } else {
                     ""
                 };
                 format!(
-                    "/config 键 查看，/config 键 值 设置，/config reset 键 撤销：\n{lines}{more}"
+                    "/config 键 查看，/config 键 值 设置，/config reset 键 撤销：\n{lines}{rules}{more}"
                 )
             }
             Self::Default => "（默认）".into(),

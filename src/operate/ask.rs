@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     audit::AuditRow,
-    row::{FailedRow, ReplyRow, WaitingRow},
+    row::{FailedRow, ReplyRow, SetRow, WaitingRow},
 };
 
 /// The version of the protocol.
@@ -59,8 +59,15 @@ pub enum Ask {
         /// Rows at most; at most [`PAGE`].
         limit: usize,
     },
-    /// What was set at run time.
+    /// What was set at run time, of the whole gateway.
     Settings,
+    /// What was set in conversations.
+    SettingsThere {
+        /// Conversations with numbers above this.
+        after: i64,
+        /// Conversations at most; at most [`PAGE`].
+        limit: usize,
+    },
     /// Send a reply that was given up.
     RetryReply {
         /// The outbox id.
@@ -123,6 +130,8 @@ pub enum Answer {
         /// Keys of agent.yaml and their values, in order.
         set: BTreeMap<String, String>,
     },
+    /// To [`Ask::SettingsThere`].
+    SettingsThere(Sheet<SetRow>),
     /// The reply waits to be sent again.
     Ready {
         /// It is in its queue; else it leaves after the next start.

@@ -14,12 +14,12 @@ use crate::{
     command::config::STORED,
     inbound::accept::Intake,
     outbound::deliver::Deliverer,
-    permission::{Actor, AuditEvent, Capability, Scope, decide},
+    permission::{Actor, AuditEvent, Capability, Scope, decide, policy},
     reason::{Class, Reason},
     security::redact::Redactor,
     store::{
-        Action, FailedMessage, Operate, Operated, Page, PendingReply, Place, ReplyFilter, Store,
-        StoreError, StoredReply, WaitingFilter, Write, commit,
+        Action, ConversationFilter, FailedMessage, Operate, Operated, Page, PendingReply, Place,
+        ReplyFilter, Store, StoreError, StoredReply, WaitingFilter, Write, commit,
     },
 };
 
@@ -90,6 +90,9 @@ impl Desk {
             Ask::Failed { after, limit } => self.failed(after, limit.min(PAGE)).await,
             Ask::Audit { after, limit } => self.audit(after, limit).await,
             Ask::Settings => self.settings().await,
+            Ask::SettingsThere { after, limit } => {
+                self.settings_there(after, limit.min(PAGE)).await
+            }
             Ask::RetryReply { id } => self.retry_reply(id).await,
             Ask::DropReply { id } => self.drop_reply(id).await,
             Ask::RetryMessage { id } => self.retry_message(id).await,
@@ -162,6 +165,24 @@ impl Desk {
             Some((key, self.redactor.redact(&value).into_owned()))
         });
         Ok(Answer::Settings { set: own.collect() })
+    }
+
+    async fn settings_there(&self, after: i64, limit: usize) -> Result<Answer, Refusal> {
+        let set = Some(policy::STORED);
+        let filter = ConversationFilter { after, set };
+        let found = self.store.conversations(filter, limit).await?;
+        let full = found.len() >= limit;
+        let next = found.last().map(|(id, _)| *id).filter(|_| full);
+        let mut rows = Vec::with_capacity(found.len());
+        for (id, key) in found {
+            let stored = self.store.settings(Place::of_conversation(id)).await?;
+            let own = |key: &str| {
+                let mut marks = policy::STORED.iter();
+                marks.find_map(|mark| key.strip_prefix(mark).map(str::to_owned))
+            };
+            rows.push(row::set(key.encode(), stored, own, &self.redactor));
+        }
+        Ok(Answer::SettingsThere(Sheet { rows, next }))
     }
 
     pub(super) async fn conversation(

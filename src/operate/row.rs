@@ -3,6 +3,8 @@
 //! Owns the shortening of texts: redacted, on one line, without anything that a terminal would act on. It
 //! never shows a whole text.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use weirgate_sdk::Timestamp;
 
@@ -89,6 +91,30 @@ pub struct FailedRow {
     pub reason: Option<String>,
     /// The beginning of its text.
     pub text: String,
+}
+
+/// What is set in a conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SetRow {
+    /// Where, as platform/account/conversation.
+    pub conversation: String,
+    /// Keys of its settings and of its policy with the beginning of their values, in order.
+    pub set: BTreeMap<String, String>,
+}
+
+/// What is set in a conversation, of all that is kept of it. `own` takes the keys of others away.
+pub(super) fn set(
+    conversation: String,
+    rows: Vec<(String, String)>,
+    own: impl Fn(&str) -> Option<String>,
+    redactor: &Redactor,
+) -> SetRow {
+    let set = rows.into_iter();
+    let set = set.filter_map(|(key, value)| Some((own(&key)?, shorten(&value, redactor))));
+    SetRow {
+        conversation,
+        set: set.collect(),
+    }
 }
 
 /// The row of a message that waits.

@@ -15,6 +15,8 @@ const GRANT: &str = "role:";
 const POLICY: &str = "policy:";
 /// What the stored key of a conversation's other settings begins with.
 pub const SETTING: &str = "config:";
+/// What the stored keys of all that is set in a conversation begin with.
+pub const STORED: [&str; 2] = [SETTING, POLICY];
 /// The most ids in a whitelist or blacklist.
 const MOST_IDS: usize = 1_000;
 /// The most roles that are given in one conversation.

@@ -16,6 +16,23 @@ pub struct Page<T> {
     pub next: Option<i64>,
 }
 
+/// Which conversations are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ConversationFilter {
+    /// Those with numbers above this.
+    pub after: i64,
+    /// If given, only those in which something is set whose key begins with one of these.
+    pub set: Option<[&'static str; 2]>,
+}
+
+impl ConversationFilter {
+    /// All with numbers above `after`.
+    #[must_use]
+    pub fn after(after: i64) -> Self {
+        Self { after, set: None }
+    }
+}
+
 /// Which replies are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReplyFilter {

@@ -52,9 +52,10 @@ use self::{
     thread::{Job, Thread},
 };
 use super::{
-    AuditFilter, AuditPage, Due, FailedMessage, Fate, Held, History, HistoryScope, MediaQuestion,
-    MediaRow, NumberedRow, Page, PendingReply, Place, ReplyFilter, Shown, ShownThread, Store,
-    StoreError, StoredReply, Waiting, WaitingFilter, Wanted, Write, sqlite::outcome::settle,
+    AuditFilter, AuditPage, ConversationFilter, Due, FailedMessage, Fate, Held, History,
+    HistoryScope, MediaQuestion, MediaRow, NumberedRow, Page, PendingReply, Place, ReplyFilter,
+    Shown, ShownThread, Store, StoreError, StoredReply, Waiting, WaitingFilter, Wanted, Write,
+    sqlite::outcome::settle,
 };
 
 /// How long [`Store::healthy`] waits for its write.
@@ -294,13 +295,13 @@ impl Store for PostgresStore {
 
     async fn conversations(
         &self,
-        after: i64,
+        filter: ConversationFilter,
         limit: usize,
     ) -> Result<Vec<(i64, ConversationKey)>, StoreError> {
         let rows = self
             .readers
             .ask(async {
-                question::conversations(&mut *self.readers.get().await?, after, limit).await
+                question::conversations(&mut *self.readers.get().await?, filter, limit).await
             })
             .await?;
         Ok(super::row::conversations(rows))

@@ -292,13 +292,13 @@ impl Store for SqliteStore {
 
     async fn conversations(
         &self,
-        after: i64,
+        filter: super::ConversationFilter,
         limit: usize,
     ) -> Result<Vec<(i64, ConversationKey)>, StoreError> {
         let rows = self
             .readers
             .ask(async {
-                question::conversations(&mut *self.readers.get().await?, after, limit).await
+                question::conversations(&mut *self.readers.get().await?, filter, limit).await
             })
             .await?;
         Ok(super::row::conversations(rows))

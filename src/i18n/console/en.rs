@@ -142,7 +142,8 @@ fn done(answer: &Answer) -> String {
         | Answer::Waiting(_)
         | Answer::Replies(_)
         | Answer::Failed(_)
-        | Answer::Settings { .. } => "done".into(),
+        | Answer::Settings { .. }
+        | Answer::SettingsThere(_) => "done".into(),
     }
 }
 

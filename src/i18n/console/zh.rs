@@ -128,7 +128,8 @@ fn done(answer: &Answer) -> String {
         | Answer::Waiting(_)
         | Answer::Replies(_)
         | Answer::Failed(_)
-        | Answer::Settings { .. } => "完成".into(),
+        | Answer::Settings { .. }
+        | Answer::SettingsThere(_) => "完成".into(),
     }
 }
 

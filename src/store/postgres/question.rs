@@ -8,8 +8,8 @@ use weirgate_sdk::{AccountName, BotId, ConversationKey, Cursor, Platform, Thread
 
 use super::plan::clean;
 use crate::store::{
-    History, HistoryScope, NumberedRow, PendingReply, Place, Shown, ShownThread, Waiting,
-    WaitingFilter,
+    ConversationFilter, History, HistoryScope, NumberedRow, PendingReply, Place, Shown,
+    ShownThread, Waiting, WaitingFilter,
     row::{
         self, HistoryRow, NumberedColumns, PendingRow, SLICE, ShownRow, Slice, ThreadRow,
         WaitingRow, rows_of,
@@ -186,14 +186,22 @@ pub async fn conversation(reader: &mut PgConnection, id: i64) -> sqlx::Result<Op
 /// Conversations with numbers above `after`.
 pub async fn conversations(
     reader: &mut PgConnection,
-    after: i64,
+    filter: ConversationFilter,
     limit: usize,
 ) -> sqlx::Result<Vec<(i64, String)>> {
-    sqlx::query_as("SELECT id, key FROM conversation WHERE id > $1 ORDER BY id LIMIT $2")
-        .bind(after)
-        .bind(rows_of(limit))
-        .fetch_all(reader)
-        .await
+    let [one, other] = filter.set.map_or([None; 2], |names| names.map(Some));
+    sqlx::query_as(
+        "SELECT id, key FROM conversation WHERE id > $1 AND ($2::text IS NULL OR EXISTS (
+             SELECT 1 FROM setting s WHERE s.conversation = conversation.id AND s.person = 0
+             AND (starts_with(s.key, $2) OR starts_with(s.key, $3::text))))
+         ORDER BY id LIMIT $4",
+    )
+    .bind(filter.after)
+    .bind(one)
+    .bind(other)
+    .bind(rows_of(limit))
+    .fetch_all(reader)
+    .await
 }
 
 /// The number of a conversation.

@@ -8,8 +8,8 @@ use weirgate_sdk::{AccountName, BotId, ConversationKey, Cursor, Platform, Thread
 
 use super::code;
 use crate::store::{
-    History, HistoryScope, NumberedRow, PendingReply, Place, Shown, ShownThread, Waiting,
-    WaitingFilter,
+    ConversationFilter, History, HistoryScope, NumberedRow, PendingReply, Place, Shown,
+    ShownThread, Waiting, WaitingFilter,
     row::{
         self, HistoryRow, NumberedColumns, PendingRow, SLICE, ShownRow, Slice, ThreadRow,
         WaitingRow, rows_of,
@@ -165,14 +165,22 @@ pub async fn conversation(reader: &mut SqliteConnection, id: i64) -> sqlx::Resul
 /// Conversations with numbers above `after`.
 pub async fn conversations(
     reader: &mut SqliteConnection,
-    after: i64,
+    filter: ConversationFilter,
     limit: usize,
 ) -> sqlx::Result<Vec<(i64, String)>> {
-    sqlx::query_as("SELECT id, key FROM conversation WHERE id > ?1 ORDER BY id LIMIT ?2")
-        .bind(after)
-        .bind(rows_of(limit))
-        .fetch_all(reader)
-        .await
+    let [one, other] = filter.set.map_or([None; 2], |names| names.map(Some));
+    sqlx::query_as(
+        "SELECT id, key FROM conversation WHERE id > ?1 AND (?2 IS NULL OR EXISTS (
+             SELECT 1 FROM setting s WHERE s.conversation = conversation.id AND s.person = 0
+             AND (substr(s.key, 1, length(?2)) = ?2 OR substr(s.key, 1, length(?3)) = ?3)))
+         ORDER BY id LIMIT ?4",
+    )
+    .bind(filter.after)
+    .bind(one)
+    .bind(other)
+    .bind(rows_of(limit))
+    .fetch_all(reader)
+    .await
 }
 
 /// The number of a conversation.

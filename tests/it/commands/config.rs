@@ -215,3 +215,55 @@ async fn what_addresses_the_bot_is_for_the_admins_of_a_group() {
         "{shown}"
     );
 }
+
+#[tokio::test]
+async fn rules_are_set_by_config_too_and_all_that_is_set_is_shown_to_the_operator() {
+    let model = FakeModel::start().await;
+    let mut changes = owned();
+    // The list of the design: /config is for admins, and yet an owner's rules are not theirs.
+    changes["permissions"]["commands"] = json!({ "admin": ["/config"] });
+    let mut gateway = Gateway::start(&model, changes).await;
+    let fake = gateway.onebot().await;
+    let config = async |role: &str, user: u64, text: &str| {
+        let text = format!("/config {text}").trim_end().to_owned();
+        fake.ask_as(role, GROUP, user, &text).await
+    };
+    let told = config("member", 100_003, "allow_media off").await;
+    assert_eq!(told, "Only an admin may do that here.");
+    let told = config("admin", 100_002, "allow_ai_responses off").await;
+    assert!(told.contains("Only an owner may change that"), "{told}");
+    let told = config("admin", 100_002, "allow_media perhaps").await;
+    assert!(told.contains("Possible: on, off"), "{told}");
+    let told = config("admin", 100_002, "allow_media off").await;
+    assert_eq!(told, "allow_media is now: off");
+    let shown = fake
+        .ask_as("admin", GROUP, 100_002, "/policy allow_media")
+        .await;
+    assert!(shown.ends_with("allow_media: off"), "{shown}");
+    assert_eq!(config("admin", 100_002, "allow_media").await, shown);
+    config("admin", 100_002, "output full").await;
+    // The conversation has a key of that name as well, and the gateway's is its owners'.
+    let told = config("member", OWNER, "gateway.language zh-CN").await;
+    assert_eq!(told, "language is now: zh-CN");
+    let told = fake.ask_as("member", GROUP + 1, 100_004, "/nosuch").await;
+    assert!(told.contains("没有 /nosuch 这个命令"), "{told}");
+    let there = "language: zh-CN\nqq/main/g50/ allow_media: off\nqq/main/g50/ output: full\n";
+    let diff = async |gateway: &Gateway| {
+        crate::tools::tool(gateway, &["config", "diff"])
+            .await
+            .done()
+    };
+    assert_eq!(diff(&gateway).await, there);
+    gateway.term().await;
+    assert_eq!(diff(&gateway).await, there, "also without a gateway");
+    gateway.up().await;
+    assert!(fake.connection_is(true, LIMIT).await, "it comes again");
+    for (user, key) in [
+        (100_002, "allow_media"),
+        (100_002, "output"),
+        (OWNER, "gateway.language"),
+    ] {
+        config("admin", user, &format!("reset {key}")).await;
+    }
+    assert!(!diff(&gateway).await.contains(": "), "all is taken back");
+}

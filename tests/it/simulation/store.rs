@@ -15,11 +15,11 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 use weirgate::store::{
-    Accepted, AuditFilter, AuditPage, Due, FailedMessage, Fate, Held, History, HistoryScope,
-    MediaQuestion, MediaRow, MemoryChange, MemoryQuestion, MemoryRow, MemoryStore, NumberedRow,
-    Page, PendingFilter, PendingReply, PendingStore, Place, Receipt, ReplyFilter, Shown,
-    ShownThread, Store, StoreError, StoredPending, StoredReply, Waiting, WaitingFilter, Wanted,
-    Write,
+    Accepted, AuditFilter, AuditPage, ConversationFilter, Due, FailedMessage, Fate, Held, History,
+    HistoryScope, MediaQuestion, MediaRow, MemoryChange, MemoryQuestion, MemoryRow, MemoryStore,
+    NumberedRow, Page, PendingFilter, PendingReply, PendingStore, Place, Receipt, ReplyFilter,
+    Shown, ShownThread, Store, StoreError, StoredPending, StoredReply, Waiting, WaitingFilter,
+    Wanted, Write,
 };
 use weirgate_sdk::{AccountName, ConversationKey, Cursor, Platform, ThreadId, UserKey};
 
@@ -325,10 +325,10 @@ impl Store for FaultyStore {
 
     async fn conversations(
         &self,
-        after: i64,
+        filter: ConversationFilter,
         limit: usize,
     ) -> Result<Vec<(i64, ConversationKey)>, StoreError> {
-        self.inner.conversations(after, limit).await
+        self.inner.conversations(filter, limit).await
     }
 
     async fn conversation_number(&self, key: &ConversationKey) -> Result<Option<i64>, StoreError> {
