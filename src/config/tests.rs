@@ -1,6 +1,7 @@
 //! Tests of the joined configuration, and the helpers that its parts' tests share.
 
 mod models;
+mod rights;
 mod sections;
 mod shipped;
 mod source;

@@ -3,6 +3,7 @@
 mod config;
 mod consent;
 mod demoted;
+mod levels;
 mod limits;
 mod moderate;
 mod oversight;

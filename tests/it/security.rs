@@ -1,5 +1,6 @@
 //! What may pass to the model: what is found in messages, and what follows from each reaction.
 
+mod keys;
 mod leaks;
 mod words;
 

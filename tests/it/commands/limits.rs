@@ -78,6 +78,49 @@ async fn an_account_and_a_conversation_have_limits_of_their_own() {
 }
 
 #[tokio::test]
+async fn each_limit_holds_for_its_own_and_for_what_it_counts() {
+    // What is refused after one of a sort: by the same person elsewhere, by another one here, by anybody elsewhere.
+    for (of, elsewhere, another, anybody) in [
+        ("user", true, false, false),
+        ("conversation", false, true, false),
+        ("account", true, true, true),
+    ] {
+        for (counts, text) in [
+            ("messages_per_minute", "hello"),
+            ("commands_per_minute", "/whoami"),
+            ("tokens_per_day", "hello"),
+        ] {
+            let model = FakeModel::start().await;
+            let gateway = Gateway::start(&model, limits(of, json!({ counts: 1 }))).await;
+            let fake = gateway.onebot().await;
+            let refused = async |group: u64, user: u64, text: &str| {
+                let told = fake.ask_as("member", group, user, text).await;
+                !told.starts_with("re: ") && !told.starts_with("You: ")
+            };
+            assert!(
+                !refused(50, 100_001, text).await,
+                "{of}, {counts}: the first"
+            );
+            for (group, user, wanted) in [
+                (50, 100_001, true),
+                (51, 100_001, elsewhere),
+                (50, 100_002, another),
+                (52, 100_003, anybody),
+            ] {
+                let refused = refused(group, user, text).await;
+                assert_eq!(refused, wanted, "{of}, {counts}: {user} in {group}");
+            }
+            // What is not counted is not refused.
+            let other = if text == "hello" { "/whoami" } else { "hello" };
+            assert!(
+                !refused(50, 100_001, other).await,
+                "{of}, {counts}: {other}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_bot_that_does_not_say_so_is_not_answered_for_ever() {
     let model = FakeModel::start().await;
     let changes = limits("loop", json!({ "messages": 3, "pause": 60 }));

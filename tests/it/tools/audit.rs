@@ -60,6 +60,72 @@ async fn the_log_is_verified_and_written_out_while_the_gateway_runs_and_while_no
 }
 
 #[tokio::test]
+async fn what_was_done_to_the_log_by_hand_is_found_and_what_delete_removes_is_not() {
+    let model = FakeModel::start().await;
+    let mut gateway = Gateway::start(&model, json!({})).await;
+    let fake = gateway.onebot().await;
+    for number in 1..=3 {
+        let text = format!("/policy max_message_length {number}00");
+        fake.ask_as("owner", 50, 100_001, &text).await;
+    }
+    let question = fake.ask_as("owner", 50, 100_001, "/delete").await;
+    let (_, rest) = question.split_once("/approve ").expect("how to say yes");
+    let code: String = rest
+        .chars()
+        .take_while(char::is_ascii_alphanumeric)
+        .collect();
+    fake.ask_as("owner", 50, 100_001, &format!("/approve {code} all"))
+        .await;
+    gateway.term().await;
+    let whole = tool(&gateway, &["audit", "verify"]).await.done();
+    assert!(whole.contains("whole and in order"), "{whole}");
+    let head = whole.trim_end().rsplit(' ').next().unwrap().to_owned();
+    let export = tool(&gateway, &["audit", "export"]).await.done();
+    let first: Value = serde_json::from_str(export.lines().next().unwrap()).unwrap();
+    assert_eq!(first["record"]["event"], "policy_changed", "{export}");
+    assert!(
+        !export.lines().next().unwrap().contains("100001"),
+        "who it was is gone: {export}"
+    );
+    let database = gateway.database();
+    let copy = std::fs::read(&database).expect("the database");
+    for (what, sql, says) in [
+        (
+            "changed",
+            "UPDATE audit SET result = 'denied' WHERE seq = 2",
+            "record 2",
+        ),
+        (
+            "moved",
+            "UPDATE audit SET at = at - 1 WHERE seq = 3",
+            "record 3",
+        ),
+        ("missing", "DELETE FROM audit WHERE seq = 2", "record"),
+        (
+            "cut",
+            "DELETE FROM audit WHERE seq = (SELECT max(seq) FROM audit)",
+            "record",
+        ),
+        (
+            "cut, with the head put right",
+            "DELETE FROM audit WHERE seq = (SELECT max(seq) FROM audit);
+             UPDATE audit_head SET seq = (SELECT max(seq) FROM audit),
+                 hash = (SELECT hash FROM audit ORDER BY seq DESC LIMIT 1)",
+            "no record has the hash of --head",
+        ),
+    ] {
+        crate::gateway::execute(&database, sql);
+        let told = tool(&gateway, &["audit", "verify", "--head", &head]).await;
+        assert_eq!(told.code, 1, "{what}: {}", told.out);
+        assert!(told.err.contains(says), "{what}: {}", told.err);
+        std::fs::write(&database, &copy).expect("as it was");
+    }
+    tool(&gateway, &["audit", "verify", "--head", &head])
+        .await
+        .done();
+}
+
+#[tokio::test]
 async fn the_log_is_shown_to_who_watches_over_it() {
     let model = FakeModel::start().await;
     let owners = json!({ "permissions": { "owners": { "qq": ["9"] } } });
