@@ -6,6 +6,7 @@
 pub mod admit;
 pub mod answer;
 pub mod approve;
+pub mod argument;
 pub mod ask;
 pub mod audit;
 pub mod backup;
@@ -55,7 +56,7 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use serde_json::Value;
-use weirgate_sdk::{ChatKind, ConversationKey, Menu, MenuCommand, MenuLanguage, UserKey, Whom};
+use weirgate_sdk::{ChatKind, ConversationKey, Menu, MenuCommand, MenuLanguage, UserKey};
 
 use crate::{
     agent::tool::asking::Asking,
@@ -89,6 +90,8 @@ pub struct Spec {
     pub aliases: &'static [&'static str],
     /// Its texts.
     pub about: About,
+    /// What stands behind the name.
+    pub takes: argument::Takes,
     /// For whom it is, unless agent.yaml says otherwise.
     pub level: Level,
     /// When it runs.
@@ -309,14 +312,11 @@ pub fn menu(first: Option<Language>) -> Menu {
     let commands = |language: Language| {
         let specs = all().map(Command::spec);
         specs
-            .map(|spec| {
-                let usage = Text::Usage(spec.about).render(language);
-                MenuCommand {
-                    name: spec.name.to_owned(),
-                    about: Text::About(spec.about).render(language),
-                    whom: whom(&usage),
-                    usage,
-                }
+            .map(|spec| MenuCommand {
+                name: spec.name.to_owned(),
+                about: Text::About(spec.about).render(language),
+                usage: spec.takes.usage(language),
+                fields: spec.takes.fields(language),
             })
             .collect()
     };
@@ -326,17 +326,6 @@ pub fn menu(first: Option<Language>) -> Menu {
     });
     Menu {
         languages: languages.collect(),
-    }
-}
-
-/// Whether a command means somebody: its usage then begins with a mention, in brackets if it may be left out.
-fn whom(usage: &str) -> Whom {
-    if usage.starts_with('@') {
-        Whom::Always
-    } else if usage.starts_with("[@") {
-        Whom::Perhaps
-    } else {
-        Whom::Nobody
     }
 }
 

@@ -5,6 +5,7 @@
 //! outside are put in as they are and never interpreted.
 
 pub mod admit;
+pub mod arguments;
 pub mod consent;
 pub mod console;
 mod en;
@@ -261,8 +262,6 @@ pub enum Text {
     HelpHead,
     /// What a command does, in one line.
     About(About),
-    /// Arguments of a command, for /help.
-    Usage(About),
     /// Answer to a bare /ping.
     Pong,
     /// Answer to /status.

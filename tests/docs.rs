@@ -62,6 +62,9 @@ fn the_reference_of_commands_is_current() {
                 too where there is a command of that name.\n\n\
                 \"Right\" is what a call needs. Every role but `blocked` has SEND_MESSAGE; members, \
                 admins and owners have SEND_COMMAND; admins and owners have MANAGE_MEMBER.\n\n\
+                What may be left out stands in brackets, alternatives between bars: `@user` is a mention, an id, or \
+                the name of somebody who wrote there lately, `time` a length of time such as 10m, 2h, 7d, `number` a \
+                whole number. `/help NAME` says it of one command; a menu with fields has one for each.\n\n\
                 | Command | Also | What it does | Runs | Right in private | Right in a group |\n\
                 |---|---|---|---|---|---|\n";
     let rows: String = command::all().map(rows).collect();
@@ -166,7 +169,7 @@ fn current(name: &str, page: &str) {
 /// One row for the command, and one for each argument that needs another right.
 fn rows(command: &dyn Command) -> String {
     let spec = command.spec();
-    let usage = Text::Usage(spec.about).render(Language::En);
+    let usage = spec.takes.usage(Language::En);
     let what = Text::About(spec.about).render(Language::En);
     let also: Vec<String> = spec
         .aliases

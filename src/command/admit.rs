@@ -9,6 +9,7 @@ use weirgate_sdk::{Request, moderation::ModerationError};
 use super::{
     Call, Command, Desk, Done, Site, Spec, When,
     approve::{self, Check},
+    argument::Takes,
     public, target,
 };
 use crate::{
@@ -32,6 +33,7 @@ static SPEC: Spec = Spec {
     name: "request to the account",
     aliases: &[],
     about: About::Approve,
+    takes: Takes::Nothing,
     level: Level::Public,
     when: When::Now,
 };

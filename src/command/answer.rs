@@ -7,10 +7,11 @@ use async_trait::async_trait;
 use super::{
     Call, Command, Desk, Done, Site, Spec, When,
     approve::{Given, answer_it, list, refuse},
+    argument::{Kind, Takes, always},
     public,
 };
 use crate::{
-    i18n::{About, consent::Consent},
+    i18n::{About, arguments::Label, consent::Consent},
     pending::id_of,
     permission::{Capability, Level, Scope},
     reason::Reason,
@@ -25,6 +26,10 @@ static SPEC: Spec = Spec {
     name: "answer",
     aliases: &[],
     about: About::Answer,
+    takes: Takes::These(&[
+        always(Kind::Word(&[]), Label::Id),
+        always(Kind::Text(&[]), Label::Reply),
+    ]),
     level: Level::Public,
     when: When::Now,
 };

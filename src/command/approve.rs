@@ -8,7 +8,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::{
-    Call, Command, Desk, Done, Site, Spec, When, admit, delete, leave,
+    Call, Command, Desk, Done, Site, Spec, When, admit,
+    argument::{Kind, Takes, always, perhaps},
+    delete, leave,
     moderate::{self, Order},
     public, transfer,
     words::Person,
@@ -16,6 +18,7 @@ use super::{
 use crate::{
     i18n::{
         About,
+        arguments::Label,
         consent::{Consent, What},
     },
     pending::{
@@ -46,6 +49,10 @@ static APPROVE: Spec = Spec {
     name: "approve",
     aliases: &[],
     about: About::Approve,
+    takes: Takes::These(&[
+        perhaps(Kind::Word(&[]), Label::Id),
+        perhaps(Kind::Word(&[]), Label::Answer),
+    ]),
     level: Level::Public,
     when: When::Now,
 };
@@ -53,6 +60,7 @@ static DENY: Spec = Spec {
     name: "deny",
     aliases: &[],
     about: About::Deny,
+    takes: Takes::These(&[always(Kind::Word(&[]), Label::Id)]),
     level: Level::Public,
     when: When::Now,
 };

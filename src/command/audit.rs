@@ -5,9 +5,14 @@
 use async_trait::async_trait;
 use weirgate_sdk::{ChatKind, UserKey};
 
-use super::{Call, Command, Desk, Done, Site, Spec, When, target, words::Words};
+use super::{
+    Call, Command, Desk, Done, Site, Spec, When,
+    argument::{Kind, PERHAPS_SOMEBODY, Takes, perhaps},
+    target,
+    words::Words,
+};
 use crate::{
-    i18n::{About, oversight::Oversight},
+    i18n::{About, arguments::Label, oversight::Oversight},
     permission::{Capability, Level, Scope},
     store::{AuditFilter, StoreError, audit::StoredAudit},
 };
@@ -20,6 +25,7 @@ static SPEC: Spec = Spec {
     name: "audit",
     aliases: &[],
     about: About::Audit,
+    takes: Takes::These(&[PERHAPS_SOMEBODY, perhaps(Kind::Number, Label::Count)]),
     level: Level::Admin,
     when: When::Now,
 };

@@ -9,7 +9,7 @@ use std::{
 
 use async_trait::async_trait;
 
-use super::{Call, Command, Desk, Done, Site, Spec, When};
+use super::{Call, Command, Desk, Done, Site, Spec, When, argument::Takes};
 use crate::{
     i18n::{About, oversight::Oversight},
     permission::{AuditEvent, Capability, Level, Scope},
@@ -28,6 +28,7 @@ static SPEC: Spec = Spec {
     name: "backup",
     aliases: &[],
     about: About::Backup,
+    takes: Takes::Nothing,
     level: Level::Owner,
     when: When::Now,
 };

@@ -7,10 +7,14 @@ use std::collections::HashMap;
 use async_trait::async_trait;
 use weirgate_sdk::{AccountName, Platform};
 
-use super::{Call, Command, Desk, Done, Site, Spec, When, words::Words};
+use super::{
+    Call, Command, Desk, Done, Site, Spec, When,
+    argument::{Kind, Takes, always, perhaps},
+    words::Words,
+};
 use crate::{
     clock::millis,
-    i18n::{About, oversight::Oversight},
+    i18n::{About, arguments::Label, oversight::Oversight},
     outbound::due::Say,
     permission::{AuditEvent, Capability, Level, Scope},
     store::{ConversationFilter, Effect, StoreError},
@@ -24,6 +28,10 @@ static SPEC: Spec = Spec {
     name: "broadcast",
     aliases: &[],
     about: About::Broadcast,
+    takes: Takes::These(&[
+        always(Kind::Text(&[]), Label::Text),
+        perhaps(Kind::Choice(&["--yes"]), Label::Confirm),
+    ]),
     level: Level::Owner,
     when: When::InOrder,
 };

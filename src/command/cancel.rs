@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use super::{Call, Command, Desk, Done, Site, Spec, When, public};
+use super::{Call, Command, Desk, Done, Site, Spec, When, argument::Takes, public};
 use crate::{
     i18n::{About, Text},
     permission::{Capability, Level, Scope},
@@ -18,6 +18,7 @@ static SPEC: Spec = Spec {
     name: "cancel",
     aliases: &[],
     about: About::Cancel,
+    takes: Takes::Nothing,
     level: Level::Public,
     when: When::Control,
 };

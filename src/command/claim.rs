@@ -8,11 +8,15 @@ use std::time::Duration;
 use async_trait::async_trait;
 use parking_lot::Mutex;
 
-use super::{Call, Command, Desk, Done, Site, Spec, When, public};
+use super::{
+    Call, Command, Desk, Done, Site, Spec, When,
+    argument::{Kind, Takes, always},
+    public,
+};
 use crate::{
     clock::{Tick, micros},
     directory::Directory,
-    i18n::{About, rights::Rights},
+    i18n::{About, arguments::Label, rights::Rights},
     permission::{AuditEvent, Capability, Level, Scope},
     store::{Effect, Place, StoreError},
 };
@@ -89,6 +93,7 @@ static SPEC: Spec = Spec {
     name: NAME,
     aliases: &[],
     about: About::Claim,
+    takes: Takes::These(&[always(Kind::Word(&[]), Label::Claiming)]),
     level: Level::Public,
     when: When::InOrder,
 };

@@ -7,13 +7,14 @@ use async_trait::async_trait;
 
 use super::{
     Call, Command, Desk, Done, Site, Spec, When,
+    argument::{Kind, Takes, perhaps},
     configure::{Origin, Refused, Shown},
     lang, output,
     policy::PolicyCommand,
 };
 use crate::{
     config::overrides::NotSet,
-    i18n::{About, Language, settings::Settings},
+    i18n::{About, Language, arguments::Label, settings::Settings},
     inbound::addressing,
     outbound::strategy::Strategy,
     permission::{
@@ -31,6 +32,10 @@ static SPEC: Spec = Spec {
     name: "config",
     aliases: &[],
     about: About::Config,
+    takes: Takes::These(&[
+        perhaps(Kind::Word(&[]), Label::Key),
+        perhaps(Kind::Text(&["reset"]), Label::Value),
+    ]),
     level: Level::Member,
     when: When::InOrder,
 };

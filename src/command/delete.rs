@@ -14,6 +14,7 @@ use weirgate_sdk::ChatKind;
 use super::{
     Call, Command, Desk, Done, Site, Spec, When,
     approve::{self, Check},
+    argument::Takes,
 };
 use crate::{
     i18n::{About, consent::Consent},
@@ -34,6 +35,7 @@ static SPEC: Spec = Spec {
     name: "delete",
     aliases: &[],
     about: About::Delete,
+    takes: Takes::Nothing,
     level: Level::Owner,
     when: When::InOrder,
 };

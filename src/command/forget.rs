@@ -8,11 +8,12 @@ use weirgate_sdk::ChatKind;
 
 use super::{
     Call, Command, Desk, Done, Site, Spec, When,
+    argument::{Kind, Takes, always, form},
     memory::{away, refused, site_of},
 };
 use crate::{
     agent::memory,
-    i18n::{About, Language, mind::Mind},
+    i18n::{About, Language, arguments::Label, mind::Mind},
     permission::{Actor, Capability, Level, Scope},
     reason::Reason,
     store::{MemoryRow, Place, StoreError},
@@ -26,6 +27,10 @@ static SPEC: Spec = Spec {
     name: "forget",
     aliases: &[],
     about: About::Forget,
+    takes: Takes::OneOf(&[
+        form("", &[always(Kind::Number, Label::Number)]),
+        form("all", &[]),
+    ]),
     level: Level::Public,
     when: When::Now,
 };

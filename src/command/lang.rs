@@ -2,9 +2,13 @@
 
 use async_trait::async_trait;
 
-use super::{Call, Command, Desk, Done, Site, Spec, When, public};
+use super::{
+    Call, Command, Desk, Done, Site, Spec, When,
+    argument::{Kind, Takes, perhaps},
+    public,
+};
 use crate::{
-    i18n::{About, Language, Text},
+    i18n::{About, Language, Text, arguments::Label},
     permission::{Capability, Level, Scope},
     store::{Effect, Place, StoreError},
 };
@@ -20,6 +24,10 @@ static SPEC: Spec = Spec {
     name: "lang",
     aliases: &["language"],
     about: About::Lang,
+    takes: Takes::These(&[perhaps(
+        Kind::Choice(&["zh-CN", "en", "auto"]),
+        Label::Tongue,
+    )]),
     level: Level::Public,
     when: When::InOrder,
 };

@@ -8,6 +8,7 @@ use weirgate_sdk::moderation::ModerationError;
 use super::{
     Call, Command, Desk, Done, Site, Spec, When,
     approve::{self, Check, refuse},
+    argument::Takes,
     target,
 };
 use crate::{
@@ -26,6 +27,7 @@ static SPEC: Spec = Spec {
     name: "leave",
     aliases: &[],
     about: About::Leave,
+    takes: Takes::Nothing,
     level: Level::Owner,
     when: When::InOrder,
 };

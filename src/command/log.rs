@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::{Call, Command, Desk, Done, Site, Spec, When};
+use super::{Call, Command, Desk, Done, Site, Spec, When, argument::Takes};
 use crate::{
     agent::{choice::amount, history::Content},
     i18n::{About, LoggedTurn, Text},
@@ -22,6 +22,7 @@ static SPEC: Spec = Spec {
     name: "log",
     aliases: &[],
     about: About::Log,
+    takes: Takes::Nothing,
     level: Level::Member,
     when: When::Now,
 };

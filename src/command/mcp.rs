@@ -4,9 +4,12 @@
 
 use async_trait::async_trait;
 
-use super::{Call, Command, Desk, Done, Site, Spec, When};
+use super::{
+    Call, Command, Desk, Done, Site, Spec, When,
+    argument::{Kind, Takes, always, form},
+};
 use crate::{
-    i18n::{About, servers::Servers},
+    i18n::{About, arguments::Label, servers::Servers},
     permission::{AuditEvent, Capability, Level, Scope},
     store::StoreError,
 };
@@ -19,6 +22,7 @@ static SPEC: Spec = Spec {
     name: "mcp",
     aliases: &[],
     about: About::Mcp,
+    takes: Takes::PerhapsOneOf(&[form("restart", &[always(Kind::Word(&[]), Label::Name)])]),
     level: Level::Owner,
     when: When::Now,
 };

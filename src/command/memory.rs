@@ -6,11 +6,15 @@
 use async_trait::async_trait;
 use weirgate_sdk::ChatKind;
 
-use super::{Call, Command, Desk, Done, Site, Spec, When};
+use super::{
+    Call, Command, Desk, Done, Site, Spec, When,
+    argument::{Kind, Takes, always, form},
+};
 use crate::{
     agent::memory::{self, Kept, MAX_CHARS, New},
     i18n::{
         About, Language,
+        arguments::Label,
         mind::{Mind, Remembered},
     },
     permission::{Capability, Level, Scope},
@@ -26,6 +30,18 @@ static SPEC: Spec = Spec {
     name: "memory",
     aliases: &[],
     about: About::Memory,
+    takes: Takes::PerhapsOneOf(&[
+        form("find", &[always(Kind::Text(&[]), Label::Words)]),
+        form("add", &[always(Kind::Text(&[]), Label::Note)]),
+        form(
+            "rule",
+            &[
+                always(Kind::Word(&[]), Label::Name),
+                always(Kind::Text(&[]), Label::Note),
+            ],
+        ),
+        form("global", &[always(Kind::Text(&[]), Label::Note)]),
+    ]),
     level: Level::Member,
     when: When::Now,
 };

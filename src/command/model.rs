@@ -5,9 +5,13 @@
 
 use async_trait::async_trait;
 
-use super::{Call, Command, Desk, Done, Site, Spec, When, choose};
+use super::{
+    Call, Command, Desk, Done, Site, Spec, When,
+    argument::{Kind, Takes, perhaps},
+    choose,
+};
 use crate::{
-    i18n::{About, mind::Mind},
+    i18n::{About, arguments::Label, mind::Mind},
     permission::{Capability, Level, Scope},
     store::StoreError,
 };
@@ -23,6 +27,7 @@ static SPEC: Spec = Spec {
     name: "model",
     aliases: &[],
     about: About::Model,
+    takes: Takes::These(&[perhaps(Kind::Word(&["default"]), Label::Name)]),
     level: Level::Member,
     when: When::InOrder,
 };

@@ -12,6 +12,7 @@ use weirgate_sdk::moderation::{Action, Moderates, ModerationError};
 use super::{
     Call, Command, Desk, Done, Site, Spec, When,
     approve::{self, Check},
+    argument::{Argument, REASON, SOMEBODY, TIME, Takes},
     target::{self, Target},
     words::{Person, Words},
 };
@@ -32,9 +33,9 @@ use crate::{
 /// How long somebody is muted who is muted without a time.
 const MUTE: Duration = Duration::from_secs(3_600);
 /// The longest reason that is kept, in characters.
-const REASON: usize = 200;
+const LONGEST_REASON: usize = 200;
 /// Characters of a wrong time that are shown.
-const TIME: usize = 40;
+const LONGEST_TIME: usize = 40;
 /// Words that ask what would happen.
 const DRY: [&str; 4] = ["--dry-run", "dry-run", "dry", "试运行"];
 
@@ -42,26 +43,33 @@ const DRY: [&str; 4] = ["--dry-run", "dry-run", "dry", "试运行"];
 #[derive(Debug)]
 pub struct Moderate(Deed, Spec);
 
-const fn spec(name: &'static str, about: About) -> Spec {
+const fn spec(name: &'static str, about: About, arguments: &'static [Argument]) -> Spec {
     Spec {
         name,
         aliases: &[],
         about,
+        takes: Takes::These(arguments),
         level: Level::Admin,
         when: When::Now,
     }
 }
 
 /// /kick
-pub static KICK: Moderate = Moderate(Deed::Kick, spec("kick", About::Kick));
+pub static KICK: Moderate = Moderate(Deed::Kick, spec("kick", About::Kick, &[SOMEBODY, REASON]));
 /// /ban
-pub static BAN: Moderate = Moderate(Deed::Ban, spec("ban", About::Ban));
+pub static BAN: Moderate = Moderate(
+    Deed::Ban,
+    spec("ban", About::Ban, &[SOMEBODY, TIME, REASON]),
+);
 /// /unban
-pub static UNBAN: Moderate = Moderate(Deed::Unban, spec("unban", About::Unban));
+pub static UNBAN: Moderate = Moderate(Deed::Unban, spec("unban", About::Unban, &[SOMEBODY]));
 /// /mute
-pub static MUTE_COMMAND: Moderate = Moderate(Deed::Mute, spec("mute", About::Mute));
+pub static MUTE_COMMAND: Moderate = Moderate(
+    Deed::Mute,
+    spec("mute", About::Mute, &[SOMEBODY, TIME, REASON]),
+);
 /// /unmute
-pub static UNMUTE: Moderate = Moderate(Deed::Unmute, spec("unmute", About::Unmute));
+pub static UNMUTE: Moderate = Moderate(Deed::Unmute, spec("unmute", About::Unmute, &[SOMEBODY]));
 
 #[async_trait]
 impl Command for Moderate {
@@ -96,7 +104,7 @@ impl Command for Moderate {
         let order = Order {
             deed: self.0,
             time,
-            reason: words.rest().chars().take(REASON).collect(),
+            reason: words.rest().chars().take(LONGEST_REASON).collect(),
         };
         if dry {
             let action = order.action(&target);
@@ -119,7 +127,7 @@ fn time(deed: Deed, words: &mut Words) -> Result<Option<Duration>, Rights> {
         Some(given) => match span(&given) {
             Some(time) => Ok(Some(time)),
             None => Err(Rights::NoTime {
-                given: given.chars().take(TIME).collect(),
+                given: given.chars().take(LONGEST_TIME).collect(),
             }),
         },
     }

@@ -2,9 +2,12 @@
 
 use async_trait::async_trait;
 
-use super::{Call, Command, Desk, Done, Site, Spec, When};
+use super::{
+    Call, Command, Desk, Done, Site, Spec, When,
+    argument::{Kind, Takes, perhaps},
+};
 use crate::{
-    i18n::{About, Text},
+    i18n::{About, Text, arguments::Label},
     outbound::strategy::Strategy,
     permission::{Capability, Level, Scope},
     store::{Effect, Place, StoreError},
@@ -21,6 +24,10 @@ static SPEC: Spec = Spec {
     name: "output",
     aliases: &[],
     about: About::Output,
+    takes: Takes::These(&[perhaps(
+        Kind::Choice(&["streaming", "segmented", "full", "default"]),
+        Label::Mode,
+    )]),
     level: Level::Member,
     when: When::InOrder,
 };

@@ -8,10 +8,14 @@ use std::time::Duration;
 use async_trait::async_trait;
 use weirgate_sdk::Timestamp;
 
-use super::{Call, Command, Desk, Done, Site, Spec, When, claim::code_of};
+use super::{
+    Call, Command, Desk, Done, Site, Spec, When,
+    argument::{Kind, Takes, perhaps},
+    claim::code_of,
+};
 use crate::{
     clock::millis,
-    i18n::{About, rights::Rights},
+    i18n::{About, arguments::Label, rights::Rights},
     permission::{AuditEvent, Capability, Level, Scope},
     store::{Effect, Place, StoreError},
 };
@@ -102,6 +106,7 @@ static SPEC: Spec = Spec {
     name: "pair",
     aliases: &[],
     about: About::Pair,
+    takes: Takes::These(&[perhaps(Kind::Word(&[]), Label::Pairing)]),
     level: Level::Owner,
     when: When::InOrder,
 };

@@ -4,9 +4,13 @@
 
 use async_trait::async_trait;
 
-use super::{Call, Command, Desk, Done, Site, Spec, When, choose};
+use super::{
+    Call, Command, Desk, Done, Site, Spec, When,
+    argument::{Kind, Takes, perhaps},
+    choose,
+};
 use crate::{
-    i18n::{About, mind::Mind},
+    i18n::{About, arguments::Label, mind::Mind},
     permission::{Capability, Level, Scope},
     store::StoreError,
 };
@@ -22,6 +26,7 @@ static SPEC: Spec = Spec {
     name: "persona",
     aliases: &[],
     about: About::Persona,
+    takes: Takes::These(&[perhaps(Kind::Word(&["default"]), Label::Name)]),
     level: Level::Member,
     when: When::InOrder,
 };

@@ -2,9 +2,13 @@
 
 use async_trait::async_trait;
 
-use super::{Call, Command, Desk, Done, Site, Spec, When, public};
+use super::{
+    Call, Command, Desk, Done, Site, Spec, When,
+    argument::{Kind, Takes, perhaps},
+    public,
+};
 use crate::{
-    i18n::{About, Text},
+    i18n::{About, Text, arguments::Label},
     permission::{Capability, Level, Scope},
     store::StoreError,
 };
@@ -17,6 +21,7 @@ static SPEC: Spec = Spec {
     name: "ping",
     aliases: &[],
     about: About::Ping,
+    takes: Takes::These(&[perhaps(Kind::Text(&[]), Label::Content)]),
     level: Level::Public,
     when: When::Now,
 };

@@ -4,9 +4,12 @@
 
 use async_trait::async_trait;
 
-use super::{Call, Command, Desk, Done, Site, Spec, When};
+use super::{
+    Call, Command, Desk, Done, Site, Spec, When,
+    argument::{Kind, Takes, perhaps},
+};
 use crate::{
-    i18n::{About, rights::Rights},
+    i18n::{About, arguments::Label, rights::Rights},
     permission::{
         AuditEvent, Capability, Level, Scope,
         policy::{BadPolicy, KEYS, Policy},
@@ -22,6 +25,10 @@ static SPEC: Spec = Spec {
     name: "policy",
     aliases: &[],
     about: About::Policy,
+    takes: Takes::These(&[
+        perhaps(Kind::Word(&[]), Label::Key),
+        perhaps(Kind::Text(&["reset"]), Label::Value),
+    ]),
     level: Level::Owner,
     when: When::InOrder,
 };

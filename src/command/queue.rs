@@ -7,10 +7,16 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use weirgate_sdk::Timestamp;
 
-use super::{Call, Command, Desk, Done, Site, Spec, When, target, words::Words};
+use super::{
+    Call, Command, Desk, Done, Site, Spec, When,
+    argument::{Kind, PERHAPS_SOMEBODY, Takes, perhaps},
+    target,
+    words::Words,
+};
 use crate::{
     i18n::{
         About,
+        arguments::Label,
         oversight::{Oversight, Waits},
     },
     inbound::body,
@@ -27,6 +33,10 @@ static SPEC: Spec = Spec {
     name: "queue",
     aliases: &[],
     about: About::Queue,
+    takes: Takes::These(&[
+        perhaps(Kind::Choice(&["drop"]), Label::Action),
+        PERHAPS_SOMEBODY,
+    ]),
     level: Level::Admin,
     when: When::Now,
 };

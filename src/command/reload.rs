@@ -4,7 +4,7 @@
 
 use async_trait::async_trait;
 
-use super::{Call, Command, Desk, Done, Site, Spec, When};
+use super::{Call, Command, Desk, Done, Site, Spec, When, argument::Takes};
 use crate::{
     command::configure::Reloaded,
     i18n::{About, oversight::Oversight},
@@ -21,6 +21,7 @@ static SPEC: Spec = Spec {
     name: "reload",
     aliases: &[],
     about: About::Reload,
+    takes: Takes::Nothing,
     level: Level::Owner,
     when: When::Now,
 };

@@ -5,7 +5,10 @@
 
 use async_trait::async_trait;
 
-use super::{Call, Command, Desk, Done, Site, Spec, When};
+use super::{
+    Call, Command, Desk, Done, Site, Spec, When,
+    argument::{Kind, Takes, always, form},
+};
 use crate::{
     clock::{
         Zone, minute_in,
@@ -13,6 +16,7 @@ use crate::{
     },
     i18n::{
         About,
+        arguments::Label,
         remind::{Reminding, Waiting},
     },
     outbound::due::{Remind, subjects},
@@ -28,6 +32,16 @@ static SPEC: Spec = Spec {
     name: "remind",
     aliases: &[],
     about: About::Remind,
+    takes: Takes::PerhapsOneOf(&[
+        form(
+            "",
+            &[
+                always(Kind::Text(&[]), Label::When),
+                always(Kind::Text(&[]), Label::Task),
+            ],
+        ),
+        form("drop", &[always(Kind::Number, Label::Entry)]),
+    ]),
     level: Level::Member,
     when: When::InOrder,
 };

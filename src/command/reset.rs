@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use weirgate_sdk::ChatKind;
 
-use super::{Call, Command, Desk, Done, Site, Spec, When};
+use super::{Call, Command, Desk, Done, Site, Spec, When, argument::Takes};
 use crate::{
     i18n::{About, Text},
     permission::{AuditEvent, Capability, Level, Scope},
@@ -18,6 +18,7 @@ static SPEC: Spec = Spec {
     name: "reset",
     aliases: &["new"],
     about: About::Reset,
+    takes: Takes::Nothing,
     level: Level::Member,
     when: When::InOrder,
 };

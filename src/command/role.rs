@@ -5,12 +5,13 @@
 
 use super::{
     Call, Command, Desk, Done, Site, Spec, When,
+    argument::{Kind, PERHAPS_SOMEBODY, TIME, Takes, perhaps},
     target::{self, Target},
     words::Words,
 };
 use crate::{
     clock::span,
-    i18n::{About, rights::Rights},
+    i18n::{About, arguments::Label, rights::Rights},
     permission::{
         AuditEvent, BuiltIn, Capability, Level, Permissions, Scope,
         assign::{self, may_assign},
@@ -28,6 +29,11 @@ static SPEC: Spec = Spec {
     name: "role",
     aliases: &["roles"],
     about: About::Role,
+    takes: Takes::These(&[
+        PERHAPS_SOMEBODY,
+        perhaps(Kind::Word(&["none"]), Label::Role),
+        TIME,
+    ]),
     level: Level::Admin,
     when: When::InOrder,
 };

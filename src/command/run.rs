@@ -6,10 +6,14 @@
 use async_trait::async_trait;
 use serde_json::json;
 
-use super::{Begins, Call, Command, Desk, Done, Site, Spec, When, ask};
+use super::{
+    Begins, Call, Command, Desk, Done, Site, Spec, When,
+    argument::{Kind, Takes, always, perhaps},
+    ask,
+};
 use crate::{
     agent::skill,
-    i18n::{About, skills::SkillText},
+    i18n::{About, arguments::Label, skills::SkillText},
     permission::{Capability, Level, Scope},
     reason::Reason,
     store::StoreError,
@@ -23,6 +27,10 @@ static SPEC: Spec = Spec {
     name: "run",
     aliases: &[],
     about: About::Run,
+    takes: Takes::These(&[
+        always(Kind::Word(&[]), Label::Skill),
+        perhaps(Kind::Text(&[]), Label::Inputs),
+    ]),
     level: Level::Member,
     when: When::InOrder,
 };

@@ -5,10 +5,14 @@
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 
-use super::{Call, Command, Desk, Done, Site, Spec, When, ask};
+use super::{
+    Call, Command, Desk, Done, Site, Spec, When,
+    argument::{Kind, Takes, always},
+    ask,
+};
 use crate::{
     agent::tool::search::NAME,
-    i18n::{About, Text},
+    i18n::{About, Text, arguments::Label},
     permission::{Capability, Level, Scope},
     reason::Reason,
     store::StoreError,
@@ -22,6 +26,7 @@ static SPEC: Spec = Spec {
     name: "search",
     aliases: &[],
     about: About::Search,
+    takes: Takes::These(&[always(Kind::Text(&[]), Label::Words)]),
     level: Level::Member,
     when: When::Now,
 };

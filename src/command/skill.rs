@@ -4,10 +4,14 @@
 
 use async_trait::async_trait;
 
-use super::{Call, Command, Desk, Done, Site, Spec, When};
+use super::{
+    Call, Command, Desk, Done, Site, Spec, When,
+    argument::{Kind, Takes, always, form},
+};
 use crate::{
     i18n::{
         About,
+        arguments::Label,
         skills::{Shown, SkillText},
     },
     permission::{Capability, Level, Scope, decide},
@@ -22,6 +26,7 @@ static SPEC: Spec = Spec {
     name: "skill",
     aliases: &["skills"],
     about: About::Skill,
+    takes: Takes::PerhapsOneOf(&[form("show", &[always(Kind::Word(&[]), Label::Name)])]),
     level: Level::Member,
     when: When::Now,
 };

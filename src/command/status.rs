@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use super::{Call, Command, Desk, Done, Site, Spec, When, public};
+use super::{Call, Command, Desk, Done, Site, Spec, When, argument::Takes, public};
 use crate::{
     i18n::{About, Text},
     permission::{Capability, Level, Scope},
@@ -17,6 +17,7 @@ static SPEC: Spec = Spec {
     name: "status",
     aliases: &[],
     about: About::Status,
+    takes: Takes::Nothing,
     level: Level::Public,
     when: When::Now,
 };

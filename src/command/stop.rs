@@ -2,7 +2,11 @@
 
 use async_trait::async_trait;
 
-use super::{Call, Command, Desk, Done, Site, Spec, When, public};
+use super::{
+    Call, Command, Desk, Done, Site, Spec, When,
+    argument::{Takes, form},
+    public,
+};
 use crate::{
     i18n::{About, Text},
     permission::{AuditEvent, Capability, Level, Scope},
@@ -17,6 +21,7 @@ static SPEC: Spec = Spec {
     name: "stop",
     aliases: &[],
     about: About::Stop,
+    takes: Takes::PerhapsOneOf(&[form("all", &[])]),
     level: Level::Public,
     when: When::Control,
 };

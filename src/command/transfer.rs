@@ -9,6 +9,7 @@ use weirgate_sdk::{UserId, UserKey};
 use super::{
     Call, Command, Desk, Done, Site, Spec, When,
     approve::{self, Check, refuse},
+    argument::{SOMEBODY, Takes},
     target::{self, Target},
     words::{Person, Words},
 };
@@ -30,6 +31,7 @@ static SPEC: Spec = Spec {
     name: "transfer",
     aliases: &[],
     about: About::Transfer,
+    takes: Takes::These(&[SOMEBODY]),
     level: Level::Owner,
     when: When::InOrder,
 };

@@ -6,10 +6,14 @@ use async_trait::async_trait;
 use serde_json::{Map, Value};
 use weirgate_sdk::Segment;
 
-use super::{Call, Command, Desk, Done, Site, Spec, When, ask};
+use super::{
+    Call, Command, Desk, Done, Site, Spec, When,
+    argument::{Kind, Takes, always, perhaps},
+    ask,
+};
 use crate::{
     agent::tool::translate::{MAX_TEXT, NAME},
-    i18n::{About, translate::NoTranslation},
+    i18n::{About, arguments::Label, translate::NoTranslation},
     permission::{Capability, Level, Scope},
     reason::Reason,
     store::{Body, StoreError},
@@ -23,6 +27,10 @@ static SPEC: Spec = Spec {
     name: "translate",
     aliases: &[],
     about: About::Translate,
+    takes: Takes::These(&[
+        always(Kind::Word(&[]), Label::Language),
+        perhaps(Kind::Text(&[]), Label::Content),
+    ]),
     level: Level::Member,
     when: When::Now,
 };

@@ -9,6 +9,7 @@ use weirgate_sdk::Timestamp;
 
 use super::{
     Call, Command, Desk, Done, Site, Spec, When,
+    argument::{Kind, REASON, SOMEBODY, Takes, perhaps},
     moderate::{Order, carry_out, forbidden, may, ordered},
     target::{self, Target},
     words::Words,
@@ -16,6 +17,7 @@ use super::{
 use crate::{
     i18n::{
         About,
+        arguments::Label,
         moderation::{Deed, Moderation},
     },
     outbound::due::Lift,
@@ -28,7 +30,7 @@ const KEY: &str = "warn:";
 /// Warnings that are kept of one person: the newest.
 const MOST: usize = 20;
 /// The longest reason that is kept, in characters.
-const REASON: usize = 200;
+const LONGEST_REASON: usize = 200;
 /// Words that take the warnings back.
 const CLEAR: [&str; 3] = ["clear", "reset", "清除"];
 
@@ -54,6 +56,7 @@ static WARN: Spec = Spec {
     name: "warn",
     aliases: &[],
     about: About::Warn,
+    takes: Takes::These(&[SOMEBODY, REASON]),
     level: Level::Admin,
     when: When::Now,
 };
@@ -62,6 +65,7 @@ static WARNINGS: Spec = Spec {
     name: "warnings",
     aliases: &[],
     about: About::Warnings,
+    takes: Takes::These(&[SOMEBODY, perhaps(Kind::Choice(&["clear"]), Label::Action)]),
     level: Level::Admin,
     when: When::Now,
 };
@@ -93,7 +97,7 @@ impl Command for Warn {
         let mut warnings = read(&call, desk, &target).await?;
         warnings.push(Warning {
             at: desk.now(),
-            reason: words.rest().chars().take(REASON).collect(),
+            reason: words.rest().chars().take(LONGEST_REASON).collect(),
         });
         let rules = desk.directory.rules(call.site.conversation).await?;
         let policy = &rules.policy;

@@ -5,10 +5,14 @@
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 
-use super::{Call, Command, Desk, Done, Site, Spec, When, ask};
+use super::{
+    Call, Command, Desk, Done, Site, Spec, When,
+    argument::{Kind, Takes, always},
+    ask,
+};
 use crate::{
     agent::tool::weather::NAME,
-    i18n::{About, weather::NoWeather},
+    i18n::{About, arguments::Label, weather::NoWeather},
     permission::{Capability, Level, Scope},
     reason::Reason,
     store::StoreError,
@@ -22,6 +26,7 @@ static SPEC: Spec = Spec {
     name: "weather",
     aliases: &[],
     about: About::Weather,
+    takes: Takes::These(&[always(Kind::Text(&[]), Label::Place)]),
     level: Level::Member,
     when: When::Now,
 };

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use super::{Call, Command, Desk, Done, Site, Spec, When, public};
+use super::{Call, Command, Desk, Done, Site, Spec, When, argument::Takes, public};
 use crate::{
     i18n::{About, Text, WhyFacts, rights::Rights},
     permission::{AuditEvent, Capability, Level, Scope, decide},
@@ -19,6 +19,7 @@ static SPEC: Spec = Spec {
     name: "why",
     aliases: &[],
     about: About::Why,
+    takes: Takes::Nothing,
     level: Level::Public,
     when: When::Now,
 };

@@ -8,7 +8,6 @@ pub(super) fn render(text: &Text) -> String {
     match text {
         Text::HelpHead => "Commands:".into(),
         Text::About(about) => self::about(*about).into(),
-        Text::Usage(about) => usage(*about).into(),
         Text::Pong => "pong".into(),
         Text::Status(facts) => status(facts),
         Text::Stopped { turns, waiting } => {
@@ -168,7 +167,7 @@ fn about(about: About) -> &'static str {
         }
         About::Broadcast => "say something in all conversations (owners of the gateway)",
         About::Pair => "let in who was told this code (owners of the gateway)",
-        About::Claim => "own this gateway, with the code that its start printed",
+        About::Claim => "own this gateway, by the code of its start",
         About::Log => "the turns here: model, tools, time, tokens",
         About::Search => "search the web",
         About::Skill => "what I know how to do: the skills here",
@@ -177,43 +176,6 @@ fn about(about: About) -> &'static str {
         About::Model => "which model answers here (in groups for admins)",
         About::Memory => "what I remember here, and of you",
         About::Forget => "make me forget what I remember of you",
-    }
-}
-
-fn usage(about: About) -> &'static str {
-    match about {
-        About::Ping => "[text]",
-        About::Stop => "[all]",
-        About::Output => "[streaming|segmented|full|default]",
-        About::Mcp => "[restart name]",
-        About::Skill => "[show name]",
-        About::Run => "NAME [KEY=VALUE …]",
-        About::Lang => "[zh-CN|en|auto]",
-        About::Kick | About::Warn => "@user [reason]",
-        About::Ban | About::Mute => "@user [time] [reason]",
-        About::Unban | About::Unmute => "@user",
-        About::Warnings => "@user [clear]",
-        About::Role => "[@user] [role|none] [time]",
-        About::Policy => "[key] [value|reset]",
-        About::Config => "[key] [value|reset]",
-        About::Audit => "[@user] [number]",
-        About::Approve => "[ID] [answer]",
-        About::Deny => "ID",
-        About::Answer => "ID words",
-        About::Transfer => "@user",
-        About::Queue => "[drop] [@user]",
-        About::Remind => "[TIME TEXT|drop NUMBER]",
-        About::Weather => "PLACE",
-        About::Translate => "LANGUAGE [text]",
-        About::Broadcast => "TEXT [--yes]",
-        About::Pair => "[CODE]",
-        About::Claim => "CODE",
-        About::Search => "words",
-        About::Persona => "[name|default]",
-        About::Model => "[name|default]",
-        About::Memory => "[find words|add text|rule name text|global text]",
-        About::Forget => "number|all",
-        _ => "",
     }
 }
 

@@ -8,7 +8,6 @@ pub(super) fn render(text: &Text) -> String {
     match text {
         Text::HelpHead => "可用命令：".into(),
         Text::About(about) => self::about(*about).into(),
-        Text::Usage(about) => usage(*about).into(),
         Text::Pong => "pong".into(),
         Text::Status(facts) => status(facts),
         Text::Stopped { turns, waiting } => {
@@ -134,43 +133,6 @@ fn about(about: About) -> &'static str {
         About::Model => "这里由哪个模型回答（群里由管理员设置）",
         About::Memory => "我在这里以及关于你记住了什么",
         About::Forget => "让我忘记关于你的记忆",
-    }
-}
-
-fn usage(about: About) -> &'static str {
-    match about {
-        About::Ping => "[文字]",
-        About::Stop => "[all]",
-        About::Output => "[streaming|segmented|full|default]",
-        About::Mcp => "[restart 名称]",
-        About::Skill => "[show 名称]",
-        About::Run => "名称 [键=值 …]",
-        About::Lang => "[zh-CN|en|auto]",
-        About::Kick | About::Warn => "@用户 [原因]",
-        About::Ban | About::Mute => "@用户 [时长] [原因]",
-        About::Unban | About::Unmute => "@用户",
-        About::Warnings => "@用户 [clear]",
-        About::Role => "[@用户] [角色|none] [时长]",
-        About::Policy => "[键] [值|reset]",
-        About::Config => "[键] [值|reset]",
-        About::Audit => "[@用户] [条数]",
-        About::Approve => "[编号] [答复]",
-        About::Deny => "编号",
-        About::Answer => "编号 回答内容",
-        About::Transfer => "@用户",
-        About::Queue => "[drop] [@用户]",
-        About::Remind => "[时间 内容|drop 编号]",
-        About::Weather => "地点",
-        About::Translate => "语言 [文字]",
-        About::Broadcast => "文字 [--yes]",
-        About::Pair => "[配对码]",
-        About::Claim => "认领码",
-        About::Search => "关键词",
-        About::Persona => "[名称|default]",
-        About::Model => "[名称|default]",
-        About::Memory => "[find 关键词|add 内容|rule 名称 内容|global 内容]",
-        About::Forget => "编号|all",
-        _ => "",
     }
 }
 

@@ -29,6 +29,15 @@ async fn help_ping_and_status_answer_without_the_model() {
     ] {
         assert!(help.contains(&format!("/{name}")), "{name} in {help}");
     }
+    let lang = fake.ask(1, "/help /LANG").await;
+    assert_eq!(
+        lang,
+        "/lang, /language [zh-CN|en|auto] - the language I speak with you\nlanguage: zh-CN or en or auto"
+    );
+    for name in ["nosuch", "kick"] {
+        let told = fake.ask(1, &format!("/help {name}")).await;
+        assert!(told.starts_with("There is no command"), "{name}: {told}");
+    }
     assert_eq!(fake.ask(1, "/ping").await, "pong");
     assert_eq!(
         fake.ask(1, "/ping a [CQ:at,qq=all] **b**").await,

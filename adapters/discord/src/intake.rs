@@ -156,6 +156,7 @@ impl<'a> Intake<'a> {
             bot: self.bot,
             ignored: &self.shared.settings.ignore,
             servers: &self.shared.servers,
+            menu: &self.shared.menu,
         };
         let events = receiver.read(kind, data, &mut self.channels, unix_time());
         if kind == "MESSAGE_CREATE"

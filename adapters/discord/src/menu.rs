@@ -12,7 +12,7 @@ use serenity::{
     builder::{CreateCommand, CreateCommandOption},
     model::application::CommandOptionType,
 };
-use weirgate_sdk::{Menu, MenuCommand, MenuLanguage, Whom, text::line};
+use weirgate_sdk::{FieldKind, Menu, MenuCommand, MenuField, MenuLanguage, text::line};
 
 use crate::{
     api::{Call, CallError, Verb},
@@ -23,11 +23,11 @@ use crate::{
 /// The most commands, and the longest description in characters (Application Commands).
 const MAX_COMMANDS: usize = 100;
 const MAX_DESCRIPTION: usize = 100;
-/// The longest that can be typed behind a command.
+/// The most fields of a command, and the most words of a choice, which have their own longest (same page).
+const MAX_FIELDS: usize = 25;
+const MAX_CHOICES: usize = 25;
+/// The longest that can be typed into a field.
 const MAX_WORDS: u16 = 2_000;
-/// The fields for a person and for words.
-const PERSON: &str = "user";
-const WORDS: &str = "text";
 
 /// Offers the menu, everywhere or in the servers that are to have it.
 pub async fn offer(shared: Arc<Shared>, application: Snowflake) {
@@ -88,6 +88,7 @@ fn told(command: &Value) -> Value {
             json!({
                 "type": option["type"], "name": option["name"], "description": option["description"],
                 "required": option["required"] == true, "max_length": option["max_length"],
+                "choices": choices(option),
                 "descriptions": localized(option),
             })
         })
@@ -96,6 +97,14 @@ fn told(command: &Value) -> Value {
         "name": command["name"], "description": command["description"], "options": options,
         "descriptions": localized(command),
     })
+}
+
+/// The words of a choice.
+fn choices(option: &Value) -> Vec<Value> {
+    let choices = option["choices"].as_array().into_iter().flatten();
+    choices
+        .map(|choice| json!([choice["name"], choice["value"]]))
+        .collect()
 }
 
 /// Descriptions in other languages; there may be none, in several ways.
@@ -121,50 +130,71 @@ fn commands(menu: &Menu) -> Vec<CreateCommand> {
     fitting
         .take(MAX_COMMANDS)
         .map(|command| {
-            let others = |about: fn(&MenuCommand) -> &str| {
-                let languages = menu.languages.iter();
-                languages
-                    .filter_map(|language| {
-                        let mut commands = language.commands.iter();
-                        let found = commands.find(|other| other.name == command.name)?;
-                        Some((language, described(about(found), &found.name)))
-                    })
-                    .flat_map(|(language, about)| {
-                        locales(language)
-                            .iter()
-                            .map(move |locale| (*locale, about.clone()))
-                    })
-                    .collect::<Vec<_>>()
-            };
             let mut written = CreateCommand::new(&command.name)
                 .description(described(&command.about, &command.name));
-            for (locale, about) in others(|command| &command.about) {
+            for (locale, about) in others(menu, command, |found| Some(&found.about)) {
                 written = written.description_localized(locale, about);
             }
-            if command.whom != Whom::Nobody {
-                let person = CommandOptionType::User;
-                let option =
-                    CreateCommandOption::new(person, PERSON, described(&command.usage, PERSON));
-                written = written.add_option(option.required(command.whom == Whom::Always));
-            }
-            if takes_words(command) {
-                let words = CommandOptionType::String;
-                let mut option =
-                    CreateCommandOption::new(words, WORDS, described(&command.usage, WORDS));
-                for (locale, usage) in others(|command| &command.usage) {
-                    option = option.description_localized(locale, usage);
-                }
-                written = written.add_option(option.max_length(MAX_WORDS));
+            let fields = command.fields.iter().take(MAX_FIELDS);
+            for field in fields.filter(|field| is_command(&field.name)) {
+                written = written.add_option(option(menu, command, field));
             }
             written
         })
         .collect()
 }
 
-/// Whether more can stand behind a command than somebody whom it means.
-fn takes_words(command: &MenuCommand) -> bool {
-    let words = command.usage.split_whitespace().count();
-    words > usize::from(command.whom != Whom::Nobody)
+/// What a text about a command is in each language that the platform names.
+fn others(
+    menu: &Menu,
+    command: &MenuCommand,
+    about: impl Fn(&MenuCommand) -> Option<&String>,
+) -> Vec<(&'static str, String)> {
+    let mut all = Vec::new();
+    for language in &menu.languages {
+        let mut commands = language.commands.iter();
+        let found = commands.find(|other| other.name == command.name);
+        let Some(about) = found.and_then(&about) else {
+            continue;
+        };
+        let about = described(about, &command.name);
+        let locales = locales(language).iter();
+        all.extend(locales.map(|locale| (*locale, about.clone())));
+    }
+    all
+}
+
+/// A field, of the platform's type for what may stand there.
+fn option(menu: &Menu, command: &MenuCommand, field: &MenuField) -> CreateCommandOption {
+    let kind = match field.kind {
+        FieldKind::Person => CommandOptionType::User,
+        FieldKind::Number => CommandOptionType::Integer,
+        FieldKind::Choice(_) | FieldKind::Words => CommandOptionType::String,
+    };
+    let about = described(&field.about, &field.name);
+    let mut option = CreateCommandOption::new(kind, &field.name, about).required(field.required);
+    let same = |found: &MenuCommand| {
+        found
+            .fields
+            .iter()
+            .position(|other| other.name == field.name)
+    };
+    let localized = others(menu, command, |found| {
+        found.fields.get(same(found)?).map(|field| &field.about)
+    });
+    for (locale, about) in localized {
+        option = option.description_localized(locale, about);
+    }
+    match &field.kind {
+        FieldKind::Choice(words) => {
+            for word in words.iter().take(MAX_CHOICES) {
+                option = option.add_string_choice(word, word);
+            }
+            option
+        }
+        FieldKind::Words => option.max_length(MAX_WORDS),
+        FieldKind::Person | FieldKind::Number => option,
+    }
 }
 
 /// A description, which is never empty.
@@ -195,26 +225,54 @@ fn is_command(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn menu() -> Menu {
-        let command = |name: &str, about: &str, usage: &str, whom| MenuCommand {
+    fn field(name: &str, about: &str, kind: FieldKind, required: bool) -> MenuField {
+        MenuField {
             name: name.to_owned(),
             about: about.to_owned(),
-            usage: usage.to_owned(),
-            whom,
+            kind,
+            required,
+        }
+    }
+
+    fn menu() -> Menu {
+        let command = |name: &str, about: &str, fields| MenuCommand {
+            name: name.to_owned(),
+            about: about.to_owned(),
+            usage: String::new(),
+            fields,
         };
-        let language = |code, help: &str, kick: &str| MenuLanguage {
+        let language = |code, help: &str, kick: &str, why: &str| MenuLanguage {
             code,
             commands: vec![
-                command("help", help, "", Whom::Nobody),
-                command("kick", kick, "@user [reason]", Whom::Always),
-                command("unmute", "x", "@user", Whom::Always),
-                command("Not-One", "", "", Whom::Nobody),
+                command("help", help, Vec::new()),
+                command(
+                    "kick",
+                    kick,
+                    vec![
+                        field("user", "@user", FieldKind::Person, true),
+                        field("reason", why, FieldKind::Words, false),
+                    ],
+                ),
+                command(
+                    "audit",
+                    "x",
+                    vec![
+                        field(
+                            "mode",
+                            "mode",
+                            FieldKind::Choice(vec!["full".to_owned(), "brief".to_owned()]),
+                            false,
+                        ),
+                        field("number", "number", FieldKind::Number, false),
+                    ],
+                ),
+                command("Not-One", "", Vec::new()),
             ],
         };
         Menu {
             languages: vec![
-                language("en", &"what\nthere is ".repeat(20), "remove"),
-                language("zh", "有什么", "移出"),
+                language("en", &"what\nthere is ".repeat(20), "remove", "why"),
+                language("zh", "有什么", "移出", "原因"),
             ],
         }
     }
@@ -223,7 +281,7 @@ mod tests {
     fn everybody_reads_his_own_language_and_fills_in_what_a_command_takes() {
         let written: Vec<Value> = commands(&menu()).iter().filter_map(written).collect();
         assert_eq!(written.len(), 3);
-        let [help, kick, unmute] = &written[..] else {
+        let [help, kick, audit] = &written[..] else {
             unreachable!()
         };
         assert_eq!(
@@ -242,7 +300,11 @@ mod tests {
                 .collect()
         };
         assert_eq!(fields(kick), [(6, true), (3, false)]);
-        assert_eq!(fields(unmute), [(6, true)]);
+        let why = &kick["options"][1]["description_localizations"];
+        assert_eq!(why["zh-CN"], "原因");
+        assert_eq!(fields(audit), [(3, false), (4, false)]);
+        let chosen = choices(&audit["options"][0]);
+        assert_eq!(chosen, [json!(["full", "full"]), json!(["brief", "brief"])]);
     }
 
     #[test]
@@ -258,6 +320,10 @@ mod tests {
         known.reverse();
         assert!(is_same(&known, &menu));
         assert!(!is_same(&known[1..], &menu));
+        let mut fewer = known.clone();
+        fewer[0]["options"][0]["choices"] = json!([]);
+        let others = fewer[0]["name"] != "audit" || !is_same(&fewer, &menu);
+        assert!(others && known[0]["name"] == "audit");
         known[0]["description_localizations"]["zh-CN"] = "别的".into();
         assert!(!is_same(&known, &menu));
         assert!(is_same(&[], &[]) && !is_same(&[], &menu));

@@ -16,7 +16,9 @@ use std::collections::HashSet;
 use parking_lot::Mutex;
 use serde_json::Value;
 use weirgate_net::session::UNREADABLE;
-use weirgate_sdk::{AccountName, ConversationKey, Event, Platform, Timestamp, UserKey, text::line};
+use weirgate_sdk::{
+    AccountName, ConversationKey, Event, Menu, Platform, Timestamp, UserKey, text::line,
+};
 
 use crate::{
     channels::{Channel, Channels, id},
@@ -74,6 +76,8 @@ pub struct Receiver<'a> {
     pub ignored: &'a HashSet<String>,
     /// What is known of servers.
     pub servers: &'a Mutex<Servers>,
+    /// The commands that people can choose.
+    pub menu: &'a Menu,
 }
 
 /// Where a message is.

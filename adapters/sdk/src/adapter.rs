@@ -113,20 +113,35 @@ pub struct MenuCommand {
     pub about: String,
     /// What stands behind the name; empty if nothing does.
     pub usage: String,
-    /// Whether that begins with somebody whom it means.
-    pub whom: Whom,
+    /// What can be filled in, those that are needed first. What was filled in stands behind the name in this order,
+    /// as somebody would have typed it.
+    pub fields: Vec<MenuField>,
 }
 
-/// Whether a command means somebody.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Whom {
-    /// It means nobody.
-    #[default]
-    Nobody,
-    /// It may.
-    Perhaps,
-    /// It always does.
-    Always,
+/// A field of a command, in one language.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MenuField {
+    /// The name: a to z, at most 32; the same in every language, and another for each field of a command.
+    pub name: String,
+    /// What it is, in one line.
+    pub about: String,
+    /// What may stand there.
+    pub kind: FieldKind,
+    /// The command is not carried out without it.
+    pub required: bool,
+}
+
+/// What may stand in a field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FieldKind {
+    /// Somebody, as a mention.
+    Person,
+    /// One of these words.
+    Choice(Vec<String>),
+    /// A whole number.
+    Number,
+    /// Words.
+    Words,
 }
 
 impl fmt::Debug for Setup {

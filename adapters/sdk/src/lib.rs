@@ -39,7 +39,8 @@ pub use ability::{
     Transcript, TranscriptEntry,
 };
 pub use adapter::{
-    Adapter, ChatModels, Menu, MenuCommand, MenuLanguage, Outgoing, ReplyTarget, Sent, Setup, Whom,
+    Adapter, ChatModels, FieldKind, Menu, MenuCommand, MenuField, MenuLanguage, Outgoing,
+    ReplyTarget, Sent, Setup,
 };
 pub use button::{Button, ButtonLimits, ButtonStyle, Buttons};
 pub use capability::{Capabilities, Length, LengthUnit, MediaLimits, Rates, Streaming};

@@ -59,7 +59,7 @@ fn is_command(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use weirgate_sdk::{MenuCommand, MenuLanguage, Whom};
+    use weirgate_sdk::{MenuCommand, MenuLanguage};
 
     use super::*;
 
@@ -69,7 +69,7 @@ mod tests {
             name: name.to_owned(),
             about: about.to_owned(),
             usage: String::new(),
-            whom: Whom::Nobody,
+            fields: Vec::new(),
         };
         let language = |code, about: &str| MenuLanguage {
             code,

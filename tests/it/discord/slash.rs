@@ -1,6 +1,6 @@
 //! Commands from the platform's own menu: offered, acknowledged in time, and answered where they were given.
 
-use weirgate_sdk::{Menu, MenuCommand, MenuLanguage, Via, Whom};
+use weirgate_sdk::{FieldKind, Menu, MenuCommand, MenuField, MenuLanguage, Via};
 use weirgate_testkit::discord::{Fault, SERVER};
 
 use super::*;
@@ -154,15 +154,28 @@ async fn a_sign_that_is_lost_is_given_again_and_one_that_ends_without_an_answer_
 }
 
 fn with_menu() -> Setup {
-    let command = |name: &str, whom| MenuCommand {
+    let field = |(name, kind, required): (&str, FieldKind, bool)| MenuField {
+        name: name.to_owned(),
+        about: name.to_owned(),
+        kind,
+        required,
+    };
+    let command = |name: &str, fields: Vec<(&str, FieldKind, bool)>| MenuCommand {
         name: name.to_owned(),
         about: "about".to_owned(),
-        usage: "@user [reason]".to_owned(),
-        whom,
+        usage: String::new(),
+        fields: fields.into_iter().map(field).collect(),
+    };
+    let ban = || {
+        vec![
+            ("user", FieldKind::Person, true),
+            ("time", FieldKind::Words, false),
+            ("reason", FieldKind::Words, false),
+        ]
     };
     let language = |code| MenuLanguage {
         code,
-        commands: vec![command("kick", Whom::Always), command("ping", Whom::Nobody)],
+        commands: vec![command("ban", ban()), command("ping", Vec::new())],
     };
     Setup {
         menu: Menu {
@@ -170,6 +183,37 @@ fn with_menu() -> Setup {
         },
         ..setup()
     }
+}
+
+#[tokio::test]
+async fn what_was_filled_in_stands_in_the_order_of_the_menu() {
+    let fake = FakeDiscord::start(TOKEN).await;
+    let bot = weirgate_discord::build(with_menu(), settings(&fake));
+    let rig = Rig::of(fake, RecordingIngress::new(), bot);
+    let menu = rig.fake.menu(None, LIMIT).await.expect("a menu");
+    let ban = menu.iter().find(|command| command["name"] == "ban");
+    let types: Vec<&Value> = ban.expect("there")["options"]
+        .as_array()
+        .expect("fields")
+        .iter()
+        .map(|option| &option["type"])
+        .collect();
+    assert_eq!(types, [6, 3, 3]);
+    rig.is_up().await;
+    // A reason in front of the time would make the ban one for good.
+    let options = json!([
+        { "name": "reason", "type": 3, "value": "spam again" },
+        { "name": "time", "type": 3, "value": "7d" },
+        { "name": "user", "type": 6, "value": "8" },
+    ]);
+    let data = json!({
+        "id": "77", "name": "ban", "type": 1, "options": options,
+        "resolved": { "users": { "8": { "id": "8", "username": "bob" } } },
+    });
+    rig.fake
+        .slash(CHANNEL, 7, "ban", &options, &json!({ "data": data }));
+    assert_eq!(rig.heard().await.own_text(), "/ban @bob 7d spam again");
+    rig.ended().await;
 }
 
 #[tokio::test]

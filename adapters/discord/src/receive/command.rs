@@ -1,10 +1,10 @@
 //! Commands of the platform's own menu into messages.
 //!
-//! Owns the text that such a command stands for: its name and what was filled in, as somebody would have typed it, so
-//! that both lead to the same handler.
+//! Owns the text that such a command stands for: its name and what was filled in, in the order of the menu, as somebody
+//! would have typed it, so that both lead to the same handler.
 
 use serde_json::{Value, json};
-use weirgate_sdk::Via;
+use weirgate_sdk::{Menu, Via};
 
 use super::{content, interaction::Said};
 use crate::{
@@ -31,10 +31,15 @@ pub fn is_command(event: &Value) -> bool {
 
 /// Reads a command; `None` if it has no name.
 #[must_use]
-pub fn read(event: &Value, bot: Snowflake) -> Option<Said> {
+pub fn read(event: &Value, bot: Snowflake, menu: &Menu) -> Option<Said> {
     let data = &event["data"];
-    let mut text = format!("/{}", data["name"].as_str()?);
-    fields(&data["options"], MAX_DEPTH, &mut text);
+    let name = data["name"].as_str()?;
+    let mut text = format!("/{name}");
+    fields(
+        &in_order(&data["options"], name, menu),
+        MAX_DEPTH,
+        &mut text,
+    );
     let mentions = mentions(&data["resolved"]);
     let words = json!({ "type": 0, "content": text, "mentions": mentions });
     Some(Said {
@@ -43,6 +48,23 @@ pub fn read(event: &Value, bot: Snowflake) -> Option<Said> {
         via: Via::Command,
         reply_to: None,
     })
+}
+
+/// What was filled in, in the order in which the menu has it: people fill fields in as they like.
+fn in_order(options: &Value, name: &str, menu: &Menu) -> Value {
+    let commands = menu.languages.first().into_iter();
+    let mut commands = commands.flat_map(|language| &language.commands);
+    let command = commands.find(|command| command.name == name);
+    let place = |option: &Value| {
+        let fields = command.map(|command| &command.fields);
+        let mut fields = fields.into_iter().flatten();
+        fields.position(|field| option["name"] == *field.name)
+    };
+    let mut options: Vec<Value> = options.as_array().cloned().unwrap_or_default();
+    options.truncate(MAX_FIELDS);
+    // Fields that are not in the menu any more stand behind those that are.
+    options.sort_by_key(|option| place(option).unwrap_or(MAX_FIELDS));
+    options.into()
 }
 
 /// Writes down what was filled in.

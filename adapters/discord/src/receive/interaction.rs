@@ -31,7 +31,7 @@ impl Receiver<'_> {
     pub(super) fn interaction(&self, place: Where, event: &Value, now: Timestamp) -> Event {
         let kind = "INTERACTION_CREATE";
         let said = if command::is_command(event) {
-            command::read(event, self.bot)
+            command::read(event, self.bot, self.menu)
         } else if press::is_press(event) {
             press::read(event)
         } else {

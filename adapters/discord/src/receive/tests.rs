@@ -24,6 +24,7 @@ fn read(kind: &str, data: &Value) -> Vec<Event> {
         bot: BOT,
         ignored: &ignored,
         servers: &Mutex::default(),
+        menu: &Menu::default(),
     };
     receiver.read(kind, data, &mut channels(), 99)
 }
