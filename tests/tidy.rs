@@ -17,6 +17,11 @@ use std::{
     sync::LazyLock,
 };
 
+#[path = "tidy/map.rs"]
+mod map;
+
+use map::{dead_links, lost_paths};
+
 /// Most lines of a source file.
 const MAX_LINES: usize = 500;
 /// The rules are full of the words that they look for.
@@ -273,6 +278,29 @@ fn nothing_is_left_for_later() {
     check(rule, everywhere(|file| containing(file, &words)));
 }
 
+#[test]
+fn limits_are_not_planned_for() {
+    let rule = "SQLite prepares a statement again whenever a parameter that is its whole LIMIT is bound; \
+                write `LIMIT ?1 + 0`.";
+    check(rule, everywhere(planned_limits));
+}
+
+fn planned_limits(file: &File) -> Vec<String> {
+    let tests = file.path.ends_with("tests.rs");
+    if !file.is_rust() || tests || !file.path.starts_with("src/store/sqlite") {
+        return Vec::new();
+    }
+    file.offenders(|line| {
+        let mut limits = line.split("LIMIT ?").skip(1);
+        let bare = |rest: &str| {
+            !rest
+                .trim_start_matches(|c: char| c.is_ascii_digit())
+                .starts_with(" + 0")
+        };
+        limits.any(bare).then(|| "a bare limit".to_owned())
+    })
+}
+
 /// Lines of Rust with one of these words.
 fn containing(file: &File, words: &[&str]) -> Vec<String> {
     if !file.is_rust() {
@@ -352,87 +380,6 @@ fn file(path: &str) -> &'static File {
 }
 
 #[test]
-fn the_map_is_true() {
-    let map = file("ARCHITECTURE.md");
-    let rule = "A path in ARCHITECTURE.md exists.";
-    assert!(
-        paths(map).count() > 30,
-        "ARCHITECTURE.md names too few paths to be a map"
-    );
-    check(rule, lost_paths(map));
-}
-
-#[test]
-fn the_map_is_complete() {
-    let map = file("ARCHITECTURE.md");
-    let modules = file("src/lib.rs").text.lines().filter_map(|line| {
-        let name = line.strip_prefix("pub mod ")?.strip_suffix(';')?;
-        Some(format!("src/{name}"))
-    });
-    let crates = FILES
-        .iter()
-        .filter_map(|file| file.path.strip_suffix("/Cargo.toml"));
-    let on_map = |path: &str| paths(map).any(|(_, on)| on == path || on == format!("{path}.rs"));
-    let missing = modules
-        .chain(crates.map(str::to_owned))
-        .filter(|path| !on_map(path));
-    check(
-        "ARCHITECTURE.md has every module of src/lib.rs and every crate.",
-        missing.collect(),
-    );
-}
-
-/// What stands between back ticks and looks like a path, with its line.
-fn paths(file: &File) -> impl Iterator<Item = (usize, &str)> {
-    file.text.lines().enumerate().flat_map(|(index, line)| {
-        let quoted = line.split('`').skip(1).step_by(2);
-        quoted
-            .filter(|text| is_path(text))
-            .map(move |text| (index + 1, text.trim_end_matches('/')))
-    })
-}
-
-fn is_path(text: &str) -> bool {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
-    let file = [".rs", ".toml", ".md", ".yaml", ".sh"]
-        .iter()
-        .any(|end| text.ends_with(end));
-    text.chars().all(plain) && !text.starts_with('/') && (text.contains('/') || file)
-}
-
-fn lost_paths(file: &File) -> Vec<String> {
-    let lost = paths(file).filter(|(_, path)| !root().join(path).exists());
-    lost.map(|(line, path)| format!("{}:{line}: {path}", file.path))
-        .collect()
-}
-
-#[test]
-fn links_lead_somewhere() {
-    check(
-        "A relative link in a Markdown file leads to a file.",
-        everywhere(dead_links),
-    );
-}
-
-fn dead_links(file: &File) -> Vec<String> {
-    if !file.path.ends_with(".md") {
-        return Vec::new();
-    }
-    let here = root().join(&file.path);
-    let folder = here.parent().expect("a file is in a folder");
-    file.offenders(|line| {
-        let targets = line
-            .split("](")
-            .skip(1)
-            .filter_map(|rest| rest.split([')', '#']).next());
-        let mut local = targets.filter(|link| !link.is_empty() && !link.contains(':'));
-        local
-            .find(|link| !folder.join(link).exists())
-            .map(|link| format!("no {link}"))
-    })
-}
-
-#[test]
 fn every_rule_can_fail() {
     let names = BTreeSet::from(["zap", "pigeon"].map(str::to_owned));
     let core = |line: &str| platform_names(&File::new("src/a.rs", line), &names).len();
@@ -493,4 +440,8 @@ fn every_rule_can_fail() {
         "[a](Cargo.toml) [b](lost.md#x) [c](https://example.com) [d](#e)",
     );
     assert_eq!(dead_links(&links), ["A.md:1: no lost.md"]);
+    let limits = |path| planned_limits(&File::new(path, "LIMIT ?3 + 0\nLIMIT ?12 + 0)\nLIMIT ?3)"));
+    let bare = "src/store/sqlite/a.rs:3: a bare limit";
+    assert_eq!(limits("src/store/sqlite/a.rs"), [bare]);
+    assert!(limits("src/store/postgres/a.rs").is_empty());
 }

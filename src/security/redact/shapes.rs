@@ -46,6 +46,8 @@ pub(super) struct Shapes {
     /// The bytes with which one may begin: at a word's begin, and anywhere.
     at_word: [bool; 256],
     anywhere: [bool; 256],
+    /// Under each byte the formats with a marker that begins with it.
+    given_away: Vec<Vec<usize>>,
     /// Expressions without a finite length. A text that is looked through for them goes out whole.
     endless: Vec<Regex>,
     caches: Mutex<Vec<Cache>>,

@@ -97,7 +97,7 @@ impl Writer {
     /// Id, time, number and hash of the oldest records.
     fn oldest_audits(&self, page: u16) -> rusqlite::Result<Vec<(i64, i64, i64, String)>> {
         self.connection
-            .prepare_cached("SELECT id, at, seq, hash FROM audit ORDER BY id LIMIT ?1")?
+            .prepare_cached("SELECT id, at, seq, hash FROM audit ORDER BY id LIMIT ?1 + 0")?
             .query_map([page], |row| {
                 Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
             })?

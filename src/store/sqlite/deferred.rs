@@ -61,7 +61,7 @@ impl Writer {
 pub async fn due(reader: &mut SqliteConnection, limit: usize) -> sqlx::Result<Vec<Due>> {
     let rows: Vec<DueRow> = sqlx::query_as(
         "SELECT id, conversation, coalesce(turn, 0), coalesce(subject, ''), due_at, body FROM outbox
-         WHERE kind = 1 AND state < 2 ORDER BY due_at, id LIMIT ?1",
+         WHERE kind = 1 AND state < 2 ORDER BY due_at, id LIMIT ?1 + 0",
     )
     .bind(rows_of(limit))
     .fetch_all(reader)
@@ -78,7 +78,7 @@ pub async fn about(
     let rows: Vec<DueRow> = sqlx::query_as(
         "SELECT id, conversation, coalesce(turn, 0), coalesce(subject, ''), due_at, body FROM outbox
          WHERE kind = 1 AND state < 2 AND conversation = ?1 AND substr(subject, 1, length(?2)) = ?2
-         ORDER BY due_at, id LIMIT ?3",
+         ORDER BY due_at, id LIMIT ?3 + 0",
     )
     .bind(conversation)
     .bind(subjects)

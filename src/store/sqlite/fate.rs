@@ -40,7 +40,7 @@ async fn received(
 ) -> sqlx::Result<Option<i64>> {
     let row: Option<(i64,)> = sqlx::query_as(
         "SELECT id FROM inbox
-         WHERE id >= (SELECT min(id) FROM (SELECT id FROM inbox ORDER BY id DESC LIMIT ?3))
+         WHERE id >= (SELECT min(id) FROM (SELECT id FROM inbox ORDER BY id DESC LIMIT ?3 + 0))
            AND +conversation = ?1
            AND CASE WHEN json_valid(body) THEN json_extract(body, '$.i') = ?2 END
          ORDER BY id DESC LIMIT 1",
@@ -61,7 +61,7 @@ async fn answered(
 ) -> sqlx::Result<Option<i64>> {
     let row: Option<(Option<i64>,)> = sqlx::query_as(
         "SELECT turn FROM outbox
-         WHERE id >= (SELECT min(id) FROM (SELECT id FROM outbox ORDER BY id DESC LIMIT ?3))
+         WHERE id >= (SELECT min(id) FROM (SELECT id FROM outbox ORDER BY id DESC LIMIT ?3 + 0))
            AND +conversation = ?1 AND message IS NOT NULL
            AND instr(char(10) || message || char(10), char(10) || ?2 || char(10)) > 0
          ORDER BY id DESC LIMIT 1",
@@ -84,7 +84,7 @@ async fn newest(
         "SELECT id FROM inbox
          WHERE id < ?3 AND +conversation = ?1 AND person = ?2
            AND id >= (SELECT min(id) FROM (
-               SELECT id FROM inbox WHERE id < ?3 ORDER BY id DESC LIMIT ?4))
+               SELECT id FROM inbox WHERE id < ?3 ORDER BY id DESC LIMIT ?4 + 0))
          ORDER BY id DESC LIMIT 1",
     )
     .bind(conversation)

@@ -19,7 +19,7 @@ pub async fn replies(
 ) -> sqlx::Result<Page<StoredReply>> {
     let last = last_of(
         reader,
-        "SELECT max(id) FROM (SELECT id FROM outbox WHERE id > ?1 ORDER BY id LIMIT ?2)",
+        "SELECT max(id) FROM (SELECT id FROM outbox WHERE id > ?1 ORDER BY id LIMIT ?2 + 0)",
         after,
     )
     .await?;
@@ -27,7 +27,7 @@ pub async fn replies(
         "SELECT id, conversation, turn, state, part, attempts, reason, due_at, created_at, body
          FROM outbox WHERE id > ?1 AND id <= ?2 AND kind = 0
            AND ((?3 AND state IN (0, 1)) OR (?4 AND state IN (3, 4, 5)))
-         ORDER BY id LIMIT ?5",
+         ORDER BY id LIMIT ?5 + 0",
     )
     .bind(after)
     .bind(last)
@@ -48,7 +48,7 @@ pub async fn failed_messages(
 ) -> sqlx::Result<Page<FailedMessage>> {
     let last = last_of(
         reader,
-        "SELECT max(id) FROM (SELECT id FROM inbox WHERE id > ?1 ORDER BY id LIMIT ?2)",
+        "SELECT max(id) FROM (SELECT id FROM inbox WHERE id > ?1 ORDER BY id LIMIT ?2 + 0)",
         after,
     )
     .await?;
@@ -61,7 +61,7 @@ pub async fn failed_messages(
              SELECT id, at, reason, 0 FROM ended
              WHERE id > ?1 AND id <= ?2 AND state = ?4 AND turn IS NULL) f
          JOIN inbox i ON i.id = f.id
-         ORDER BY i.id LIMIT ?5",
+         ORDER BY i.id LIMIT ?5 + 0",
     )
     .bind(after)
     .bind(last)

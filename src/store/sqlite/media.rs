@@ -76,7 +76,7 @@ pub async fn rows(
                 limit,
             } => sqlx::query_as(
                 "SELECT id, conversation, source, kind, mime, name, size, created_at, expires_at
-                 FROM media WHERE conversation = ?1 ORDER BY created_at DESC, id LIMIT ?2",
+                 FROM media WHERE conversation = ?1 ORDER BY created_at DESC, id LIMIT ?2 + 0",
             )
             .bind(conversation)
             .bind(rows_of(*limit))
@@ -84,7 +84,7 @@ pub async fn rows(
             .await?,
             MediaQuestion::Expiring { until, limit } => sqlx::query_as(
                 "SELECT id, conversation, source, kind, mime, name, size, created_at, expires_at
-                 FROM media WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2",
+                 FROM media WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2 + 0",
             )
             .bind(until)
             .bind(rows_of(*limit))

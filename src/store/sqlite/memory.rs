@@ -169,11 +169,11 @@ macro_rules! select {
             $condition,
             " ORDER BY ",
             $order,
-            " LIMIT ?3"
+            " LIMIT ?3 + 0"
         )
     };
     ($condition:literal) => {
-        concat!("SELECT m.* FROM memory m WHERE ", $condition, " ORDER BY m.id DESC LIMIT ?3")
+        concat!("SELECT m.* FROM memory m WHERE ", $condition, " ORDER BY m.id DESC LIMIT ?3 + 0")
     };
 }
 
@@ -255,7 +255,7 @@ async fn places(
     });
     let pairs: Vec<(i64, i64)> = sqlx::query_as(
         "SELECT DISTINCT conversation, person FROM memory WHERE (conversation, person) > (?1, ?2)
-         ORDER BY conversation, person LIMIT ?3",
+         ORDER BY conversation, person LIMIT ?3 + 0",
     )
     .bind(after.conversation)
     .bind(after.person)

@@ -76,8 +76,8 @@ impl Writer {
             .connection
             .prepare_cached(
                 "SELECT ?1 UNION ALL
-                 SELECT id FROM (SELECT id, turn FROM ended WHERE id > ?1 ORDER BY id LIMIT ?2)
-                 WHERE turn = ?1 ORDER BY 1 LIMIT ?3",
+                 SELECT id FROM (SELECT id, turn FROM ended WHERE id > ?1 ORDER BY id LIMIT ?2 + 0)
+                 WHERE turn = ?1 ORDER BY 1 LIMIT ?3 + 0",
             )?
             .query_map(
                 params![id, SEARCHED, i64::try_from(MEMBERS).unwrap_or(i64::MAX)],

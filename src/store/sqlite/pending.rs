@@ -95,7 +95,7 @@ macro_rules! select {
                     (SELECT o.message FROM outbox o WHERE o.id = p.id)
              FROM pending p WHERE ",
             $condition,
-            " ORDER BY p.id LIMIT ?3"
+            " ORDER BY p.id LIMIT ?3 + 0"
         )
     };
 }

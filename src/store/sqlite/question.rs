@@ -27,7 +27,7 @@ pub async fn waiting(
     limit: usize,
 ) -> sqlx::Result<Slice<Waiting>> {
     let (last,): (Option<i64>,) = sqlx::query_as(
-        "SELECT max(id) FROM (SELECT id FROM inbox WHERE id > ?1 ORDER BY id LIMIT ?2)",
+        "SELECT max(id) FROM (SELECT id FROM inbox WHERE id > ?1 ORDER BY id LIMIT ?2 + 0)",
     )
     .bind(after)
     .bind(SLICE)
@@ -45,7 +45,7 @@ pub async fn waiting(
            AND (?5 IS NULL OR i.person = ?5)
            AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.id = i.id)
            AND NOT EXISTS (SELECT 1 FROM ended e WHERE e.id = i.id)
-         ORDER BY i.id LIMIT ?6",
+         ORDER BY i.id LIMIT ?6 + 0",
     )
     .bind(after)
     .bind(last)
@@ -87,7 +87,7 @@ pub async fn find_waiting(
         "SELECT i.id, i.account, i.conversation, i.person, i.at, i.route, i.priority,
                 coalesce(t.attempt, 0), i.body
          FROM inbox i LEFT JOIN turn t ON t.id = i.id
-         WHERE i.id >= (SELECT min(id) FROM (SELECT id FROM inbox ORDER BY id DESC LIMIT ?3))
+         WHERE i.id >= (SELECT min(id) FROM (SELECT id FROM inbox ORDER BY id DESC LIMIT ?3 + 0))
            AND +i.conversation = (SELECT id FROM conversation WHERE key = ?1)
            AND CASE WHEN json_valid(i.body) THEN json_extract(i.body, '$.i') = ?2 END
            AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.id = i.id)
@@ -109,7 +109,7 @@ pub async fn sent_lately(
 ) -> sqlx::Result<Vec<(ConversationKey, String)>> {
     let rows: Vec<(String, String)> = sqlx::query_as(
         "SELECT c.key, o.message
-         FROM (SELECT id, conversation, message FROM outbox ORDER BY id DESC LIMIT ?1) o
+         FROM (SELECT id, conversation, message FROM outbox ORDER BY id DESC LIMIT ?1 + 0) o
          JOIN conversation c ON c.id = o.conversation
          WHERE o.message IS NOT NULL ORDER BY o.id",
     )
@@ -127,7 +127,7 @@ pub async fn pending_replies(
     limit: usize,
 ) -> sqlx::Result<Slice<PendingReply>> {
     let (last,): (Option<i64>,) = sqlx::query_as(
-        "SELECT max(id) FROM (SELECT id FROM outbox WHERE id > ?1 ORDER BY id LIMIT ?2)",
+        "SELECT max(id) FROM (SELECT id FROM outbox WHERE id > ?1 ORDER BY id LIMIT ?2 + 0)",
     )
     .bind(after)
     .bind(SLICE)
@@ -139,7 +139,7 @@ pub async fn pending_replies(
     let rows: Vec<PendingRow> = sqlx::query_as(
         "SELECT id, conversation, turn, part, state, attempts, process, doubtful, due_at, created_at,
                 body
-         FROM outbox WHERE id > ?1 AND id <= ?2 AND kind = 0 AND state IN (0, 1, 3) ORDER BY id LIMIT ?3",
+         FROM outbox WHERE id > ?1 AND id <= ?2 AND kind = 0 AND state IN (0, 1, 3) ORDER BY id LIMIT ?3 + 0",
     )
     .bind(after)
     .bind(last)
@@ -173,7 +173,7 @@ pub async fn conversations(
         "SELECT id, key FROM conversation WHERE id > ?1 AND (?2 IS NULL OR EXISTS (
              SELECT 1 FROM setting s WHERE s.conversation = conversation.id AND s.person = 0
              AND (substr(s.key, 1, length(?2)) = ?2 OR substr(s.key, 1, length(?3)) = ?3)))
-         ORDER BY id LIMIT ?4",
+         ORDER BY id LIMIT ?4 + 0",
     )
     .bind(filter.after)
     .bind(one)
@@ -233,12 +233,12 @@ pub async fn history(
              SELECT * FROM (
                  SELECT id, role, turn, at, parts FROM history
                  WHERE conversation = ?1 AND person = ?2 AND id > (SELECT id FROM reset)
-                 ORDER BY id DESC LIMIT ?3)
+                 ORDER BY id DESC LIMIT ?3 + 0)
              UNION ALL
              SELECT * FROM (
                  SELECT id, role, turn, at, parts FROM history
                  WHERE conversation = ?1 AND person = ?6 AND id > (SELECT id FROM reset) AND at >= ?5
-                 ORDER BY id DESC LIMIT ?4))
+                 ORDER BY id DESC LIMIT ?4 + 0))
          ORDER BY id",
     )
     .bind(scope.conversation)
@@ -263,7 +263,7 @@ pub async fn numbered_history(
              SELECT * FROM history WHERE conversation = ?1 AND person = ?2 AND id > (
                  SELECT coalesce(max(id), 0) FROM history
                  WHERE conversation = ?1 AND person = ?2 AND role = 3)
-             ORDER BY id DESC LIMIT ?3)
+             ORDER BY id DESC LIMIT ?3 + 0)
          ORDER BY id",
     )
     .bind(scope.conversation)
@@ -331,13 +331,13 @@ pub async fn shown(
                         AND NOT EXISTS (SELECT 1 FROM ended e WHERE e.id = i.id) AS pending, body
              FROM inbox i
              WHERE shown = 1 AND conversation = (SELECT id FROM here) AND id < ?2
-             ORDER BY id DESC LIMIT ?3)
+             ORDER BY id DESC LIMIT ?3 + 0)
          UNION ALL
          SELECT * FROM (
              SELECT id, 1, turn, created_at, 0, body FROM outbox
              WHERE shown = 1 AND conversation = (SELECT id FROM here) AND id < ?2
-             ORDER BY id DESC LIMIT ?3)
-         ORDER BY id DESC, answer DESC LIMIT ?3",
+             ORDER BY id DESC LIMIT ?3 + 0)
+         ORDER BY id DESC, answer DESC LIMIT ?3 + 0",
     )
     .bind(conversation.encode())
     .bind(before.unwrap_or(i64::MAX))
@@ -355,7 +355,7 @@ pub async fn newest_thread(
     let (from, to) = row::thread_keys(conversation);
     let row: Option<(String,)> = sqlx::query_as(
         "SELECT key FROM (
-             SELECT id, key FROM conversation WHERE key > ?1 AND key < ?2 ORDER BY id DESC LIMIT ?3) c
+             SELECT id, key FROM conversation WHERE key > ?1 AND key < ?2 ORDER BY id DESC LIMIT ?3 + 0) c
          ORDER BY coalesce((SELECT max(i.id) FROM inbox i WHERE i.shown = 1 AND i.conversation = c.id), 0)
                   DESC, c.id DESC
          LIMIT 1",
@@ -383,10 +383,10 @@ pub async fn threads(
                     (SELECT min(i.id) FROM inbox i WHERE i.shown = 1 AND i.conversation = k.id) AS first,
                     (SELECT max(i.id) FROM inbox i WHERE i.shown = 1 AND i.conversation = k.id) AS last
              FROM (SELECT id, key FROM conversation WHERE key > ?1 AND key < ?2
-                   ORDER BY id DESC LIMIT ?3) k) c
+                   ORDER BY id DESC LIMIT ?3 + 0) k) c
          JOIN inbox first ON first.id = c.first
          JOIN inbox last ON last.id = c.last
-         ORDER BY c.last DESC LIMIT ?4",
+         ORDER BY c.last DESC LIMIT ?4 + 0",
     )
     .bind(from)
     .bind(to)

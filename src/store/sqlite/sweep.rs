@@ -95,7 +95,7 @@ impl Writer {
                     EXISTS (SELECT 1 FROM outbox o WHERE o.id = i.id)
                         OR EXISTS (SELECT 1 FROM ended e WHERE e.id = i.id),
                     max(at + ?2, CASE WHEN event IS NULL THEN 0 ELSE event_until END)
-             FROM inbox i WHERE id > ?1 ORDER BY id LIMIT ?3",
+             FROM inbox i WHERE id > ?1 ORDER BY id LIMIT ?3 + 0",
             self.retention.inbox,
         )?;
         self.remove(
@@ -113,7 +113,7 @@ impl Writer {
     fn sweep_outbox(&mut self, now: i64) -> rusqlite::Result<bool> {
         let rows = self.look(
             "SELECT id, state IN (2, 4, 5, 6), created_at + ?2
-             FROM outbox WHERE id > ?1 ORDER BY id LIMIT ?3",
+             FROM outbox WHERE id > ?1 ORDER BY id LIMIT ?3 + 0",
             self.retention.outbox,
         )?;
         // The message may stay longer than its answer, and has ended all the same.
@@ -176,7 +176,7 @@ impl Writer {
             .connection
             .prepare_cached(
                 "DELETE FROM history WHERE (conversation, person, id) IN (
-                     SELECT conversation, person, id FROM history WHERE at < ?1 ORDER BY at LIMIT ?2)",
+                     SELECT conversation, person, id FROM history WHERE at < ?1 ORDER BY at LIMIT ?2 + 0)",
             )?
             .execute(params![before, CHUNK])?;
         Ok(removed < usize::from(CHUNK))
@@ -188,7 +188,7 @@ impl Writer {
             .connection
             .prepare_cached(
                 "DELETE FROM pending WHERE id IN (
-                     SELECT id FROM pending WHERE state <> 0 AND expires_at < ?1 LIMIT ?2)",
+                     SELECT id FROM pending WHERE state <> 0 AND expires_at < ?1 LIMIT ?2 + 0)",
             )?
             .execute(params![before, CHUNK])?;
         Ok(removed < usize::from(CHUNK))
@@ -198,7 +198,7 @@ impl Writer {
         let over = self.climb(
             "SELECT max(id), min(CASE WHEN NOT EXISTS (SELECT 1 FROM outbox o WHERE o.id = i.id)
                  AND NOT EXISTS (SELECT 1 FROM ended e WHERE e.id = i.id) THEN id END)
-             FROM (SELECT id FROM inbox WHERE id > ?1 ORDER BY id LIMIT ?2) i",
+             FROM (SELECT id FROM inbox WHERE id > ?1 ORDER BY id LIMIT ?2 + 0) i",
         )?;
         if over {
             self.keep_floor("inbox_floor", self.sweep.after)?;
@@ -213,7 +213,7 @@ impl Writer {
     fn raise_outbox_floor(&mut self) -> rusqlite::Result<bool> {
         let over = self.climb(
             "SELECT max(id), min(CASE WHEN state IN (0, 1, 3) THEN id END)
-             FROM (SELECT id, state FROM outbox WHERE id > ?1 ORDER BY id LIMIT ?2)",
+             FROM (SELECT id, state FROM outbox WHERE id > ?1 ORDER BY id LIMIT ?2 + 0)",
         )?;
         if over {
             let floor = self

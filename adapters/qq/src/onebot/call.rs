@@ -5,7 +5,7 @@
 
 use std::{
     collections::HashMap,
-    sync::atomic::{AtomicU64, Ordering},
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
     time::Duration,
 };
 
@@ -28,6 +28,9 @@ use super::{
 const MAX_CALLS: usize = 1_024;
 /// How long a call waits for a place in the queue of a socket that takes nothing.
 const QUEUE_LIMIT: Duration = Duration::from_secs(5);
+/// How many times its limit a call waits at most while the connection brings more than can be read: its answer then
+/// lies behind what the other side said before.
+const BEHIND_LIMITS: u32 = 6;
 
 /// What a call comes to.
 pub type Answer = Result<Data, SendError>;
@@ -38,6 +41,10 @@ pub struct Calls {
     last_echo: AtomicU64,
     pending: Mutex<HashMap<u64, Pending>>,
     ended: Notify,
+    /// Something that came over a connection for calls is being read, and more may lie behind it.
+    behind: AtomicBool,
+    /// How often everything that had come was read.
+    caught_up: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -57,7 +64,8 @@ struct WireCall<'a> {
 }
 
 impl Calls {
-    /// Makes a call and waits at most `limit` for its answer.
+    /// Makes a call and waits at most `limit` for its answer, from when what lay before it was read; six times as
+    /// long altogether.
     ///
     /// # Errors
     /// What the answer says; [`SendError::Ambiguous`] if the request left and no answer came;
@@ -84,12 +92,20 @@ impl Calls {
         let Some(mut answer) = self.expect(echo, link, call.action.starts_with("send_")) else {
             return unavailable("too many calls under way");
         };
+        let before = self.caught_up.load(Ordering::Relaxed);
         // Also when the caller gives up: a request that still waits must then not leave.
         let _ending = Ending { calls: self, echo };
         if place.send(Request { echo, text }).is_closed() {
             self.lost(link);
         }
-        match timeout(limit, &mut answer).await {
+        let mut waited = timeout(limit, &mut answer).await;
+        for _ in 1..BEHIND_LIMITS {
+            if waited.is_ok() || self.has_caught_up_since(before) {
+                break;
+            }
+            waited = timeout(limit, &mut answer).await;
+        }
+        match waited {
             Ok(Ok(result)) => result,
             Ok(Err(_)) => Err(SendError::Ambiguous("call abandoned".into())),
             Err(_) => match self.end(echo) {
@@ -120,6 +136,21 @@ impl Calls {
             .is_some_and(|pending| pending.answer.send(answer).is_ok())
     }
 
+    /// Something came over a connection for calls.
+    pub fn reading(&self) {
+        self.behind.store(true, Ordering::Relaxed);
+    }
+
+    /// Everything that had come over a connection for calls is read: an answer that is not there has not come.
+    pub fn caught_up(&self) {
+        self.behind.store(false, Ordering::Relaxed);
+        self.caught_up.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn has_caught_up_since(&self, before: u64) -> bool {
+        !self.behind.load(Ordering::Relaxed) || self.caught_up.load(Ordering::Relaxed) != before
+    }
+
     /// A connection ended: its calls end as well.
     pub fn lost(&self, link: u64) {
         let lost: Vec<Pending> = {
@@ -136,6 +167,7 @@ impl Calls {
                 SendError::Unavailable("connection lost".into())
             }));
         }
+        self.behind.store(false, Ordering::Relaxed);
         self.ended.notify_waiters();
     }
 

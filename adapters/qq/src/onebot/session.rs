@@ -161,6 +161,9 @@ impl Session<'_> {
             let Ok(mut item) = timeout_at(life.deadline(), stream.next()).await else {
                 return "no sign of life".to_owned();
             };
+            if self.role.calls() {
+                self.shared.calls.reading();
+            }
             let mut handled = 0;
             let ended = loop {
                 if let Err(reason) = self.item(item, &mut life, gathered) {
@@ -172,7 +175,13 @@ impl Session<'_> {
                 }
                 match stream.next().now_or_never() {
                     Some(next) => item = next,
-                    None => break None,
+                    None => {
+                        // Without a budget it only looks as if there were nothing.
+                        if self.role.calls() && tokio::task::coop::has_budget_remaining() {
+                            self.shared.calls.caught_up();
+                        }
+                        break None;
+                    }
                 }
             };
             if !gathered.is_empty() {

@@ -77,6 +77,7 @@ impl Shapes {
         Ok(Self {
             at_word: begins,
             anywhere: if words_only { [false; 256] } else { begins },
+            given_away: given_away(&formats),
             formats,
             dfa,
             endless: endless.collect::<Result<_, _>>()?,
@@ -84,6 +85,25 @@ impl Shapes {
             held: AtomicUsize::new(0),
         })
     }
+}
+
+/// Under each byte the formats with a marker that begins with it, in the order of the list.
+fn given_away(formats: &[Format]) -> Vec<Vec<usize>> {
+    let mut under = vec![Vec::new(); 256];
+    for (which, format) in formats.iter().enumerate() {
+        for first in format
+            .markers
+            .iter()
+            .filter_map(|marker| marker.as_bytes().first())
+        {
+            if let Some(list) = under.get_mut(usize::from(*first))
+                && list.last() != Some(&which)
+            {
+                list.push(which);
+            }
+        }
+    }
+    under
 }
 
 fn parse(expression: &str) -> Result<Hir, String> {

@@ -83,8 +83,16 @@ pub(super) fn ends_within(shapes: &Shapes, cache: &mut Cache, rest: &str) -> boo
             })
         })
     };
-    let mut formats = shapes.formats.iter().enumerate();
-    formats.any(|(which, format)| given_away(format) && goes_on(&shapes.dfa, cache, which, rest))
+    // Asked at the last words of every text, so only about the few that can be meant.
+    let first = rest.bytes().next().map(usize::from);
+    let mut formats = first
+        .and_then(|first| shapes.given_away.get(first))
+        .into_iter()
+        .flatten();
+    formats.any(|which| {
+        shapes.formats.get(*which).is_some_and(given_away)
+            && goes_on(&shapes.dfa, cache, *which, rest)
+    })
 }
 
 /// Whether a text is the beginning of a match of one expression.

@@ -25,7 +25,7 @@ pub async fn page(
             sqlx::query_as(
                 "SELECT id, seq, writer, at, event, result, conversation, turn, operator, target, details,
                         salt, personal, hash
-                 FROM audit WHERE id > ?1 AND seq <= ?2 ORDER BY id LIMIT ?3",
+                 FROM audit WHERE id > ?1 AND seq <= ?2 ORDER BY id LIMIT ?3 + 0",
             )
                 .bind(after)
                 .bind(head.seq)
@@ -45,7 +45,7 @@ pub async fn page(
                    AND (?2 IS NULL OR target IN (?2, ?3)
                         OR operator = (SELECT id FROM person WHERE key = ?3)
                         OR instr(details, '\"approved_by\":\"' || ?2 || '\"') > 0)
-                 ORDER BY id DESC LIMIT ?4",
+                 ORDER BY id DESC LIMIT ?4 + 0",
             )
             .bind(conversation)
             .bind(person.as_ref().map(|person| person.id.as_str().to_owned()))

@@ -163,3 +163,23 @@ fn only_what_is_one_statement_goes_without_a_transaction() {
     assert!(writer.run(vec![one])[0].1.is_ok());
     assert_eq!(count(&writer), 1);
 }
+
+/// Why no statement has a bare parameter as its limit: SQLite plans for the value, and plans anew when it is bound
+/// again, even to the same one.
+#[test]
+fn a_limit_that_is_a_bare_parameter_is_planned_at_each_use() {
+    let folder = tempfile::tempdir().unwrap();
+    let writer = writer(&folder);
+    let planned_again = |sql: &str| {
+        let mut statement = writer.connection.prepare(sql).unwrap();
+        for _ in 0..3 {
+            statement
+                .query_map([1], |_| Ok(()))
+                .unwrap()
+                .for_each(|row| row.unwrap());
+        }
+        statement.get_status(rusqlite::StatementStatus::RePrepare)
+    };
+    assert_eq!(planned_again("SELECT key FROM meta LIMIT ?1"), 3);
+    assert_eq!(planned_again("SELECT key FROM meta LIMIT ?1 + 0"), 0);
+}

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde_json::json;
+use tokio::time::Instant;
 use weirgate_sdk::{
     AccountName, Batch, Connection, Cursor, Ingress, Platform, Receipt, Transcript,
 };
@@ -111,6 +112,36 @@ async fn no_answer_is_an_unknown_outcome_and_a_late_one_is_nobodys() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_answer_behind_what_is_still_read_is_waited_for() {
+    let mut account = Account::connected();
+    account.calls.reading();
+    let call = account.call();
+    let request = account.request().await;
+    assert!(account.calls.begin(request.echo));
+    tokio::time::advance(LIMIT * 2).await;
+    assert!(account.calls.answered(request.echo, sent("1")));
+    assert_eq!(call.await.expect("ends"), sent("1"));
+
+    // What was read up to its end did not have it.
+    let call = account.call();
+    let request = account.request().await;
+    assert!(account.calls.begin(request.echo));
+    account.calls.caught_up();
+    account.calls.reading();
+    let began = Instant::now();
+    assert!(call.await.expect("ends").is_err());
+    assert_eq!(began.elapsed(), LIMIT);
+
+    // Nor is it waited for without an end.
+    let began = Instant::now();
+    let call = account.call();
+    let request = account.request().await;
+    assert!(account.calls.begin(request.echo));
+    assert!(call.await.expect("ends").is_err());
+    assert_eq!(began.elapsed(), LIMIT * BEHIND_LIMITS);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_request_that_never_left_is_certain_and_never_leaves_later() {
     let mut account = Account::connected();
     let call = account.call();
@@ -146,7 +177,7 @@ async fn a_lost_connection_tells_written_from_unwritten() {
 async fn without_a_connection_nothing_is_waited_for() {
     let account = Account::connected();
     account.links.leave(account.link.id, "broken");
-    let start = tokio::time::Instant::now();
+    let start = Instant::now();
     assert!(matches!(
         account.call().await.expect("ends"),
         Err(SendError::Unavailable(_))
