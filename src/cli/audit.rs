@@ -16,7 +16,7 @@ use super::{
 use crate::{
     i18n::console::Console,
     operate::{
-        ask::{Answer, Ask, PAGE, Refusal},
+        ask::{Answer, Ask, PAGE},
         audit::AuditRow,
     },
     store::audit::{Hash, Head, Verifier},
@@ -49,8 +49,7 @@ async fn each(way: &mut Way, mut act: impl FnMut(AuditRow)) -> Result<Head, Stop
     loop {
         let ask = Ask::Audit { after, limit: PAGE };
         let Answer::Audit { rows, seq, head } = asked(way, &ask).await? else {
-            let error = "an answer of another kind".to_owned();
-            return Err(Stopped::Refused(Refusal::Protocol { error }));
+            return Err(Stopped::other_answer());
         };
         let Some(last) = rows.last() else {
             let hash = head.parse().unwrap_or_default();

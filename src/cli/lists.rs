@@ -112,6 +112,12 @@ pub(super) enum Stopped {
 }
 
 impl Stopped {
+    /// The gateway answered something else.
+    pub(super) fn other_answer() -> Self {
+        let error = "an answer of another kind".to_owned();
+        Self::Refused(Refusal::Protocol { error })
+    }
+
     pub(super) fn told(&self, tool: &Tool) -> ExitCode {
         match self {
             Self::Broken(error) => tool.fail(&Console::SocketFailed {
@@ -145,8 +151,7 @@ async fn collect<T>(
     {
         let answer = asked(way, &ask(after, (limit - rows.len()).min(PAGE))).await?;
         let Some((more, after)) = read(answer) else {
-            let error = "an answer of another kind".to_owned();
-            return Err(Stopped::Refused(Refusal::Protocol { error }));
+            return Err(Stopped::other_answer());
         };
         rows.extend(more);
         next = after;

@@ -14,7 +14,7 @@ use super::{
 use crate::{
     i18n::console::Console,
     operate::{
-        ask::{Answer, Ask, PAGE, Refusal, Sheet},
+        ask::{Answer, Ask, PAGE, Sheet},
         row::SetRow,
     },
 };
@@ -49,7 +49,7 @@ pub(super) fn config(tool: &Tool, Config::Diff: &Config) -> ExitCode {
 /// Prints what is set; says whether anything is.
 async fn diff(way: &mut Way) -> Result<bool, Stopped> {
     let Answer::Settings { set } = asked(way, &Ask::Settings).await? else {
-        return Err(other());
+        return Err(Stopped::other_answer());
     };
     let mut any = !set.is_empty();
     for (key, value) in set {
@@ -59,7 +59,7 @@ async fn diff(way: &mut Way) -> Result<bool, Stopped> {
     while let Some(after) = next {
         let ask = Ask::SettingsThere { after, limit: PAGE };
         let Answer::SettingsThere(sheet) = asked(way, &ask).await? else {
-            return Err(other());
+            return Err(Stopped::other_answer());
         };
         let Sheet { rows, next: more } = sheet;
         next = more;
@@ -71,9 +71,4 @@ async fn diff(way: &mut Way) -> Result<bool, Stopped> {
         }
     }
     Ok(any)
-}
-
-fn other() -> Stopped {
-    let error = "an answer of another kind".to_owned();
-    Stopped::Refused(Refusal::Protocol { error })
 }

@@ -33,7 +33,7 @@ use crate::{
 /// How long somebody is muted who is muted without a time.
 const MUTE: Duration = Duration::from_secs(3_600);
 /// The longest reason that is kept, in characters.
-const LONGEST_REASON: usize = 200;
+pub(super) const LONGEST_REASON: usize = 200;
 /// Characters of a wrong time that are shown.
 const LONGEST_TIME: usize = 40;
 /// Words that ask what would happen.

@@ -10,7 +10,7 @@ use weirgate_sdk::Timestamp;
 use super::{
     Call, Command, Desk, Done, Site, Spec, When,
     argument::{Kind, REASON, SOMEBODY, Takes, perhaps},
-    moderate::{Order, carry_out, forbidden, may, ordered},
+    moderate::{LONGEST_REASON, Order, carry_out, forbidden, may, ordered},
     target::{self, Target},
     words::Words,
 };
@@ -29,8 +29,6 @@ use crate::{
 const KEY: &str = "warn:";
 /// Warnings that are kept of one person: the newest.
 const MOST: usize = 20;
-/// The longest reason that is kept, in characters.
-const LONGEST_REASON: usize = 200;
 /// Words that take the warnings back.
 const CLEAR: [&str; 3] = ["clear", "reset", "清除"];
 

@@ -364,3 +364,11 @@ pub async fn until(condition: impl Fn() -> bool) -> bool {
 pub fn long() -> bool {
     std::env::var_os("WEIRGATE_LONG").is_some_and(|value| value == "1")
 }
+
+/// The name behind which something waits, as the question tells it: what stands behind /approve.
+pub fn to_approve(question: &str) -> String {
+    let (_, rest) = question.split_once("/approve ").expect("how to say yes");
+    rest.chars()
+        .take_while(char::is_ascii_alphanumeric)
+        .collect()
+}

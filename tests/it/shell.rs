@@ -16,7 +16,7 @@ use weirgate_testkit::{
     onebot::FakeOneBot,
 };
 
-use crate::gateway::{Chat as _, Gateway, merge};
+use crate::gateway::{Chat as _, Gateway, merge, to_approve};
 
 /// The owner of the gateway.
 const OWNER: u64 = 1;
@@ -219,11 +219,7 @@ async fn what_is_dangerous_needs_a_yes_and_nothing_else_does() {
         json!({ "command": "rm -rf x; ls" }),
     )]));
     let question = bed.fake.ask(OWNER, "run it").await;
-    let (_, code) = question.split_once("/approve ").expect("how to say yes");
-    let code: String = code
-        .chars()
-        .take_while(char::is_ascii_alphanumeric)
-        .collect();
+    let code = to_approve(&question);
     assert!(bed.workspace().join("x").exists());
     bed.fake
         .send_private(OWNER, &format!("/approve {code}"))

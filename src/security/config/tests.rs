@@ -115,41 +115,6 @@ fn the_blocklist_takes_words_expressions_and_files() {
 }
 
 #[test]
-fn the_sources_block_loads_as_it_stands() {
-    let text = r#"
-injection:
-  enable: true
-  mode: "strict"
-  patterns:
-    - name: "role_play_injection"
-      regex: "(?i)(you are now|forget previous|ignore all)"
-      severity: "high"
-    - name: "system_prompt_leak"
-      regex: "(?i)(repeat your? (system|initial) (prompt|instructions))"
-      severity: "high"
-    - name: "code_injection"
-      regex: "(?i)(```(system|prompt|instructor))"
-      severity: "medium"
-  on_detect: "sanitize"
-  log_detections: true
-content_filter: {enable: true, level: "standard", blocklist: [], replacement: "[已过滤]"}
-leakage_prevention:
-  blocked_file_patterns: ["**/.env", "**/secrets.yaml", "**/*password*", "**/.git/credentials"]
-  blocked_output_patterns: ["(?i)api[_-]?key", "(?i)secret", "(?i)password"]
-  placeholder: "[REDACTED]"
-"#;
-    let (mut read, told) = read(text);
-    assert_eq!(told, [""; 0]);
-    let patterns = ["(?i)api[_-]?key", "(?i)secret", "(?i)password"];
-    assert_eq!(read.leakage_prevention.blocked_output_patterns, patterns);
-    // The gateway ships other patterns for answers, because those would take ordinary words out.
-    let shipped = Security::default();
-    read.leakage_prevention.blocked_output_patterns =
-        shipped.leakage_prevention.blocked_output_patterns.clone();
-    assert_eq!(read, shipped);
-}
-
-#[test]
 fn an_entry_of_the_blocklist_may_have_a_severity() {
     let (read, told) = read(
         "content_filter:\n  blocklist:\n    - fine\n    - {entry: bad, severity: low}\n    - {entry: worst.txt, severity: high}\n    - {entry: \"!ok\"}\n",

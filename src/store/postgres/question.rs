@@ -183,7 +183,7 @@ pub async fn conversation(reader: &mut PgConnection, id: i64) -> sqlx::Result<Op
     Ok(key.map(|(key,)| key))
 }
 
-/// Conversations with numbers above `after`.
+/// The conversations of a filter, in the order of their numbers.
 pub async fn conversations(
     reader: &mut PgConnection,
     filter: ConversationFilter,

@@ -162,7 +162,7 @@ pub async fn conversation(reader: &mut SqliteConnection, id: i64) -> sqlx::Resul
     Ok(key.map(|(key,)| key))
 }
 
-/// Conversations with numbers above `after`.
+/// The conversations of a filter, in the order of their numbers.
 pub async fn conversations(
     reader: &mut SqliteConnection,
     filter: ConversationFilter,

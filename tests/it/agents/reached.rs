@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use weirgate_testkit::model::{FakeModel, Script};
 
 use super::{OWNER, called_by, changes, endpoints, fake::Endpoint, says, task, with};
-use crate::gateway::{Chat as _, Gateway, until};
+use crate::gateway::{Chat as _, Gateway, to_approve, until};
 
 /// The token of the endpoint that listens on a port.
 const TOKEN: &str = "token-of-the-agents-0123456789";
@@ -187,11 +187,7 @@ async fn an_endpoint_says_who_may_use_it_and_when_somebody_is_asked() {
         "{question}"
     );
     assert_eq!(endpoint.calls().len(), 1, "not before a yes");
-    let (_, code) = question.split_once("/approve ").unwrap();
-    let code: String = code
-        .chars()
-        .take_while(char::is_ascii_alphanumeric)
-        .collect();
+    let code = to_approve(&question);
     fake.send_private(OWNER, &format!("/approve {code}")).await;
     fake.answers(2).await;
     assert_eq!(endpoint.calls()[1]["args"]["task"], "asked");

@@ -8,7 +8,7 @@ use weirgate_testkit::{
     onebot::FakeOneBot,
 };
 
-use crate::gateway::{BOT, Chat as _, Gateway, rows, until};
+use crate::gateway::{BOT, Chat as _, Gateway, rows, to_approve, until};
 
 const GROUP: u64 = 50;
 const OWNER: u64 = 100_001;
@@ -28,14 +28,6 @@ async fn group(gateway: &Gateway) -> FakeOneBot {
         }
     }
     fake
-}
-
-/// The name behind which something waits, as the question tells it.
-fn name(question: &str) -> String {
-    let (_, rest) = question.split_once("/approve ").expect("how to say yes");
-    rest.chars()
-        .take_while(char::is_ascii_alphanumeric)
-        .collect()
 }
 
 #[tokio::test]
@@ -70,7 +62,7 @@ async fn a_conversation_is_handed_over_to_who_wants_it() {
         question.contains("you are to become the owner"),
         "{question}"
     );
-    let code = name(&question);
+    let code = to_approve(&question);
     let listed = said("member", BOB, "/approve").await;
     assert!(
         listed.contains(&format!("{code}: hand the conversation over to 100003")),
@@ -138,7 +130,7 @@ async fn who_lost_the_right_meanwhile_hands_nothing_over() {
             "member",
             GROUP,
             BOB,
-            &format!("/approve {}", name(&question)),
+            &format!("/approve {}", to_approve(&question)),
         )
         .await;
     assert!(
@@ -159,7 +151,7 @@ async fn what_is_kept_of_a_conversation_is_deleted_as_far_as_was_chosen() {
     assert!(!kept.contains("4711") && kept.contains('#'), "{kept}");
     // In private everybody may, and only for himself.
     let question = fake.ask(BOB, "/delete").await;
-    let code = name(&question);
+    let code = to_approve(&question);
     let told = fake.ask(BOB, &format!("/approve {code}")).await;
     assert_eq!(told, format!("Which? /approve {code} history|all"));
     // What runs and what waits is not answered any more.
@@ -209,7 +201,7 @@ async fn only_owners_delete_and_leave_groups_and_four_eyes_look() {
     let told = fake.ask(OWNER, "/leave").await;
     assert!(told.contains("Only an owner"), "{told}");
     said("owner", OWNER, "/policy four_eyes on").await;
-    let code = name(&said("owner", OWNER, "/leave").await);
+    let code = to_approve(&said("owner", OWNER, "/leave").await);
     let yes = format!("/approve {code}");
     let told = said("owner", OWNER, &yes).await;
     assert!(told.ends_with("(four eyes)."), "{told}");
@@ -221,7 +213,7 @@ async fn only_owners_delete_and_leave_groups_and_four_eyes_look() {
         "{told}"
     );
     said("owner", OWNER, "/policy four_eyes off").await;
-    let code = name(&said("owner", OWNER, "/leave").await);
+    let code = to_approve(&said("owner", OWNER, "/leave").await);
     fake.group_as("owner", GROUP, OWNER, &format!("/approve {code}"))
         .await;
     let left = || fake.called().contains(&"set_group_leave".to_owned());
@@ -237,7 +229,7 @@ async fn who_may_not_answer_is_recorded_now_and_then() {
     let question = fake
         .ask_as("admin", GROUP, ADMIN, "/mute @100003 dry")
         .await;
-    let yes = format!("/approve {}", name(&question));
+    let yes = format!("/approve {}", to_approve(&question));
     for _ in 0..9 {
         let told = fake.ask_as("member", GROUP, BOB, &yes).await;
         assert_eq!(told, "That is for somebody else to answer.");
@@ -255,7 +247,7 @@ async fn what_was_tried_out_is_done_when_an_admin_says_so() {
     let question = fake
         .ask_as("admin", GROUP, ADMIN, "/mute @100003 10m dry loud")
         .await;
-    let code = name(&question);
+    let code = to_approve(&question);
     assert_eq!(
         question,
         format!(

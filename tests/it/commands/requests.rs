@@ -6,7 +6,7 @@ use weirgate_testkit::{
     onebot::{FakeOneBot, Target},
 };
 
-use crate::gateway::{BOT, Chat as _, Gateway, rows, until};
+use crate::gateway::{BOT, Chat as _, Gateway, rows, to_approve, until};
 
 const OWNER: u64 = 100_001;
 const STRANGER: u64 = 9_007_199_254_740_993;
@@ -38,9 +38,7 @@ async fn question(fake: &FakeOneBot) -> (String, String) {
     };
     assert_eq!(asked.target, to_owner);
     let text = asked.text();
-    let (_, rest) = text.split_once("/approve ").expect("how to say yes");
-    let name = rest.chars().take_while(char::is_ascii_alphanumeric);
-    (text.clone(), name.collect())
+    (text.clone(), to_approve(&text))
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use weirgate_testkit::{
 
 use crate::{
     engine::Engine,
-    gateway::{Chat as _, Gateway, LIMIT},
+    gateway::{Chat as _, Gateway, LIMIT, to_approve},
 };
 
 /// The results in the last request.
@@ -95,11 +95,7 @@ async fn approved(on: Engine, point: &str) -> String {
     let edit = json!({ "path": "note.txt", "old": "one", "new": "one one" });
     model.push(Script::calls(&[("edit_file", edit)]));
     let question = fake.ask(1, "edit").await;
-    let (_, name) = question.split_once("/approve ").unwrap();
-    let name: String = name
-        .chars()
-        .take_while(char::is_ascii_alphanumeric)
-        .collect();
+    let name = to_approve(&question);
     fake.send_private(1, &format!("/approve {name}")).await;
     let status = gateway.ended().await;
     assert_eq!(status.code(), None, "it was to abort: {}", gateway.log());

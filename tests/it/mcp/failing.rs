@@ -7,7 +7,7 @@ use serde_json::json;
 use weirgate_testkit::model::{FakeModel, Script};
 
 use super::{OWNER, answers, called, offered, says, scripted, with};
-use crate::gateway::{Chat as _, Gateway, until};
+use crate::gateway::{Chat as _, Gateway, to_approve, until};
 
 #[tokio::test]
 async fn one_that_fails_takes_nothing_down_and_says_why() {
@@ -126,11 +126,7 @@ async fn what_a_server_asks_in_the_middle_of_a_call_a_person_answers() {
         question.contains("Delete all of it?") && question.contains("\"sure\": true"),
         "{question}"
     );
-    let (_, code) = question.split_once("/approve ").unwrap();
-    let code: String = code
-        .chars()
-        .take_while(char::is_ascii_alphanumeric)
-        .collect();
+    let code = to_approve(&question);
     model.push(Script::answer("it is gone"));
     fake.send_private(OWNER, &format!("/approve {code}")).await;
     let told = fake.answers(2).await;

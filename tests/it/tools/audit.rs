@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use weirgate_testkit::model::FakeModel;
 
 use super::tool;
-use crate::gateway::{Chat as _, Gateway};
+use crate::gateway::{Chat as _, Gateway, to_approve};
 
 #[tokio::test]
 async fn the_log_is_verified_and_written_out_while_the_gateway_runs_and_while_not() {
@@ -69,11 +69,7 @@ async fn what_was_done_to_the_log_by_hand_is_found_and_what_delete_removes_is_no
         fake.ask_as("owner", 50, 100_001, &text).await;
     }
     let question = fake.ask_as("owner", 50, 100_001, "/delete").await;
-    let (_, rest) = question.split_once("/approve ").expect("how to say yes");
-    let code: String = rest
-        .chars()
-        .take_while(char::is_ascii_alphanumeric)
-        .collect();
+    let code = to_approve(&question);
     fake.ask_as("owner", 50, 100_001, &format!("/approve {code} all"))
         .await;
     gateway.term().await;

@@ -8,20 +8,12 @@ use weirgate_testkit::{
     onebot::FakeOneBot,
 };
 
-use crate::gateway::{Chat as _, Gateway, LIMIT, rows};
+use crate::gateway::{Chat as _, Gateway, LIMIT, rows, to_approve};
 
 const GROUP: u64 = 60;
 const OWNER: u64 = 200_001;
 const ADMIN: u64 = 200_002;
 const MEMBER: u64 = 200_003;
-
-/// The name behind which a question waits.
-fn code(question: &str) -> String {
-    let (_, rest) = question.split_once("/approve ").expect("how to say yes");
-    rest.chars()
-        .take_while(char::is_ascii_alphanumeric)
-        .collect()
-}
 
 fn write(text: &str) -> (&'static str, Value) {
     ("write_file", json!({ "path": "a.txt", "content": text }))
@@ -56,7 +48,7 @@ async fn a_turn_waits_for_a_yes_over_a_crash_and_goes_on_with_what_was_shown() {
         question.contains("\"content\": \"`one`\"") && question.contains("Within 1h."),
         "{question}"
     );
-    let name = code(&question);
+    let name = to_approve(&question);
     // It holds nothing: the next message is answered, and the model knows that it waits.
     assert_eq!(fake.ask(1, "meanwhile?").await, "re: meanwhile?");
     assert!(
@@ -115,7 +107,7 @@ async fn after_a_no_the_model_is_told_and_nothing_runs() {
     model.push(Script::calls(&[write("one")]));
     let question = fake.ask(1, "write").await;
     model.push(Script::answer("then not"));
-    fake.send_private(1, &format!("/deny {}", code(&question)))
+    fake.send_private(1, &format!("/deny {}", to_approve(&question)))
         .await;
     let mut told = fake.answers(2).await;
     told.sort();
@@ -138,7 +130,7 @@ async fn in_a_group_an_admin_is_asked_and_with_four_eyes_another_one() {
     let said = async |role: &str, user, text: &str| fake.ask_as(role, GROUP, user, text).await;
     let sum = || ("calculate", json!({ "expression": "6 * 7" }));
     model.push(Script::calls(&[sum()]));
-    let name = code(&said("member", MEMBER, "reckon").await);
+    let name = to_approve(&said("member", MEMBER, "reckon").await);
     let told = said("member", MEMBER, &format!("/approve {name}")).await;
     assert_eq!(told, "That is for somebody else to answer.");
     model.push(Script::answer("it is done"));
@@ -151,7 +143,7 @@ async fn in_a_group_an_admin_is_asked_and_with_four_eyes_another_one() {
 
     said("owner", OWNER, "/policy four_eyes on").await;
     model.push(Script::calls(&[sum()]));
-    let name = code(&said("admin", ADMIN, "reckon").await);
+    let name = to_approve(&said("admin", ADMIN, "reckon").await);
     let told = said("admin", ADMIN, &format!("/approve {name}")).await;
     assert!(told.ends_with("(four eyes)."), "{told}");
     model.push(Script::answer("done again"));
@@ -175,7 +167,7 @@ async fn when_nobody_answers_in_time_the_model_is_told() {
     assert_eq!(fake.answer().await.text(), "nobody was there");
     let got = last(&model).pop().unwrap();
     assert!(got.contains("nobody gave one in time"), "{got}");
-    let late = format!("/approve {}", code(&question));
+    let late = format!("/approve {}", to_approve(&question));
     let told = fake.ask_as("admin", GROUP, ADMIN, &late).await;
     assert!(told.starts_with("Too late"), "{told}");
     assert_eq!(gateway.counted("pending_expired").await, 1);
@@ -189,7 +181,7 @@ async fn who_lost_the_right_meanwhile_runs_nothing_and_what_cannot_be_shown_is_n
         "calculate",
         json!({ "expression": "1 + 1" }),
     )]));
-    let name = code(&said("member", MEMBER, "reckon").await);
+    let name = to_approve(&said("member", MEMBER, "reckon").await);
     said("owner", OWNER, &format!("/role @{MEMBER} guest")).await;
     model.push(Script::answer("it may not"));
     fake.group_as("admin", GROUP, ADMIN, &format!("/approve {name}"))
@@ -221,10 +213,10 @@ async fn who_ceased_to_be_an_admin_meanwhile_has_the_rights_of_what_he_is() {
         last(&model).pop().unwrap()
     };
     model.push(Script::calls(&[write("one")]));
-    let name = code(&said("admin", MEMBER, "write").await);
+    let name = to_approve(&said("admin", MEMBER, "write").await);
     assert_eq!(go_on(&name).await, "Written.");
     model.push(Script::calls(&[write("two")]));
-    let name = code(&said("admin", MEMBER, "write").await);
+    let name = to_approve(&said("admin", MEMBER, "write").await);
     fake.member(GROUP, MEMBER, Some("member"));
     let told = go_on(&name).await;
     assert!(
@@ -234,7 +226,7 @@ async fn who_ceased_to_be_an_admin_meanwhile_has_the_rights_of_what_he_is() {
     );
     // One who has left is nobody in particular.
     model.push(Script::calls(&[write("three")]));
-    let name = code(&said("admin", MEMBER, "write").await);
+    let name = to_approve(&said("admin", MEMBER, "write").await);
     fake.member(GROUP, MEMBER, None);
     let told = go_on(&name).await;
     assert!(told.contains("may not use this tool"), "{told}");

@@ -6,7 +6,7 @@ use weirgate_testkit::{
     onebot::{self, FakeOneBot, Reply},
 };
 
-use crate::gateway::{Chat as _, Gateway, LIMIT, rows, until};
+use crate::gateway::{Chat as _, Gateway, LIMIT, rows, to_approve, until};
 
 const GROUP: u64 = 61;
 const ASKER: u64 = 300_001;
@@ -218,11 +218,7 @@ async fn a_forbidden_answer_reaches_no_model_and_deleting_takes_answers_along() 
         "no model saw it"
     );
     let deletes = fake.ask(1, "/delete").await;
-    let (_, name) = deletes.split_once("/approve ").expect("how to say yes");
-    let name: String = name
-        .chars()
-        .take_while(char::is_ascii_alphanumeric)
-        .collect();
+    let name = to_approve(&deletes);
     fake.ask(1, &format!("/approve {name} all")).await;
     gateway.term().await;
     let kept = rows(

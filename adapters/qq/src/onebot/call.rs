@@ -64,8 +64,8 @@ struct WireCall<'a> {
 }
 
 impl Calls {
-    /// Makes a call and waits at most `limit` for its answer, from when what lay before it was read; six times as
-    /// long altogether.
+    /// Makes a call and waits at most `limit` for its answer; where the connection brings more than is read, until
+    /// what came meanwhile was read once, and at most six times `limit`.
     ///
     /// # Errors
     /// What the answer says; [`SendError::Ambiguous`] if the request left and no answer came;

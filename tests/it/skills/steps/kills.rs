@@ -9,7 +9,7 @@ use weirgate_testkit::{
 use super::{super::folder, asked, program, run, runs, steps, told, write};
 use crate::{
     engine::Engine,
-    gateway::{Chat as _, Gateway, LIMIT, merge, until},
+    gateway::{Chat as _, Gateway, LIMIT, merge, to_approve, until},
 };
 
 /// Tools and skills where they are with a database file.
@@ -120,11 +120,7 @@ async fn a_yes_to_a_step_is_used_once(on: Engine) {
     let fake: FakeOneBot = gateway.onebot().await;
     begun(&model, &fake).await;
     let question = fake.answer().await.text();
-    let (_, rest) = question.split_once("/approve ").unwrap();
-    let name: String = rest
-        .chars()
-        .take_while(char::is_ascii_alphanumeric)
-        .collect();
+    let name = to_approve(&question);
     fake.send_private(2, &format!("/approve {name}")).await;
     assert!(until(|| !runs(&gateway, "slow").is_empty()).await);
     gateway.kill().await;

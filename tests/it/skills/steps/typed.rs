@@ -4,7 +4,7 @@ use serde_json::json;
 use weirgate_testkit::model::{FakeModel, Script};
 
 use super::{only_own, prepared, program, runs, steps, told, write};
-use crate::gateway::{Chat as _, LIMIT, merge, until};
+use crate::gateway::{Chat as _, LIMIT, merge, to_approve, until};
 
 const ORDERS: &str = r#"
 inputs:
@@ -98,11 +98,7 @@ async fn it_waits_for_a_yes_and_goes_on_after_a_crash_like_any_turn() {
         question.contains("May I run order (orders: keep)"),
         "{question}"
     );
-    let (_, rest) = question.split_once("/approve ").unwrap();
-    let name: String = rest
-        .chars()
-        .take_while(char::is_ascii_alphanumeric)
-        .collect();
+    let name = to_approve(&question);
     gateway.kill().await;
     gateway.up().await;
     assert!(fake.connection_is(true, LIMIT).await);

@@ -7,7 +7,7 @@ use weirgate_testkit::{
 };
 
 use super::{OWNER, only_own, prepared, program, run, runs, steps, told, write};
-use crate::gateway::{Chat as _, Gateway, LIMIT, merge, rows};
+use crate::gateway::{Chat as _, Gateway, LIMIT, merge, rows, to_approve};
 
 const NOTE: &str = r#"
 steps:
@@ -36,9 +36,7 @@ async fn asking(changes: serde_json::Value) -> (FakeModel, Gateway, FakeOneBot) 
 async fn question(model: &FakeModel, fake: &FakeOneBot) -> (String, String) {
     model.push(Script::calls(&[run("note", json!({}))]));
     let question = fake.ask(2, "note it").await;
-    let (_, rest) = question.split_once("/approve ").expect("how to say yes");
-    let code = rest.chars().take_while(char::is_ascii_alphanumeric);
-    (code.collect(), question)
+    (to_approve(&question), question)
 }
 
 /// Says something, and waits until the model's last words come.
@@ -127,11 +125,7 @@ async fn the_whole_may_need_a_yes_as_well_and_each_is_asked_once() {
     while !asked.contains("May I run order (note: note)") {
         asked = fake.answer().await.text();
     }
-    let (_, rest) = asked.split_once("/approve ").unwrap();
-    let name: String = rest
-        .chars()
-        .take_while(char::is_ascii_alphanumeric)
-        .collect();
+    let name = to_approve(&asked);
     let got = answered(&model, &fake, &format!("/approve {name}")).await;
     assert_eq!(got, "(steps of note: find done, note done, sum done)\n42");
     assert_eq!(runs(&gateway, "lookup").len(), 1);
@@ -143,11 +137,7 @@ async fn who_lost_the_right_meanwhile_has_no_step_done() {
     let (model, gateway, fake) = asking(json!({})).await;
     model.push(Script::calls(&[run("note", json!({}))]));
     let asked = fake.ask_as("member", 50, 7, "note it").await;
-    let (_, rest) = asked.split_once("/approve ").expect("how to say yes");
-    let name: String = rest
-        .chars()
-        .take_while(char::is_ascii_alphanumeric)
-        .collect();
+    let name = to_approve(&asked);
     fake.ask_as("owner", 50, 9, "/role @7 guest").await;
     model.push(Script::answer("it may not"));
     fake.group_as("admin", 50, 8, &format!("/approve {name}"))
@@ -217,11 +207,7 @@ async fn of_two_that_run_at_once_each_is_asked_about_and_none_is_done_twice() {
     let mut asked = fake.ask(2, "note it twice").await;
     for _ in 0..2 {
         assert!(asked.contains("May I run order (note: note)"), "{asked}");
-        let (_, rest) = asked.split_once("/approve ").unwrap();
-        let name: String = rest
-            .chars()
-            .take_while(char::is_ascii_alphanumeric)
-            .collect();
+        let name = to_approve(&asked);
         fake.send_private(2, &format!("/approve {name}")).await;
         assert_eq!(fake.answer().await.text(), "order may run; I go on.");
         asked = fake.answer().await.text();
