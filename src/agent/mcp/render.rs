@@ -76,16 +76,17 @@ fn bytes(what: &str, kind: Option<&str>, base64: usize) -> String {
     format!("[{what} {kind}, about {} bytes, not shown]", base64 / 4 * 3)
 }
 
-/// The beginning of a text, cut at a character.
-fn bounded(mut text: String) -> String {
-    if text.len() > MAX_BYTES {
-        let end = (0..=MAX_BYTES)
-            .rev()
-            .find(|end| text.is_char_boundary(*end));
-        text.truncate(end.unwrap_or(0));
-        text.push_str("\n[…]");
+/// A text within the bound: its beginning and its end, cut at characters, with a mark in between. What a program says
+/// last is often what it is about, so that the end is no less worth than the middle.
+fn bounded(text: String) -> String {
+    if text.len() <= MAX_BYTES {
+        return text;
     }
-    text
+    let head = text.floor_char_boundary(MAX_BYTES - MAX_BYTES / 4);
+    let tail = text.ceil_char_boundary(text.len() - MAX_BYTES / 4);
+    let parts = (text.get(..head), text.get(tail..));
+    let (head, tail) = (parts.0.unwrap_or_default(), parts.1.unwrap_or_default());
+    format!("{head}\n[…]\n{tail}")
 }
 
 #[cfg(test)]
@@ -108,9 +109,38 @@ mod tests {
     }
 
     #[test]
-    fn a_huge_result_is_cut_at_a_character() {
-        let result = CallToolResult::success(vec![ContentBlock::text("好".repeat(MAX_BYTES))]);
-        let text = call(&result);
-        assert!(text.len() <= MAX_BYTES + 10 && text.ends_with("[…]"));
+    fn a_huge_result_keeps_its_beginning_and_its_end() {
+        let huge = |words: &str| format!("first {} last", words.repeat(MAX_BYTES));
+        for words in ["好", "a", "a好", "😀"] {
+            let text = call(&CallToolResult::success(vec![ContentBlock::text(huge(
+                words,
+            ))]));
+            assert!(text.len() <= MAX_BYTES + 10, "{}", text.len());
+            assert!(text.len() > MAX_BYTES - 10, "{}", text.len());
+            assert!(text.starts_with("first ") && text.ends_with(" last"));
+            assert_eq!(text.matches("\n[…]\n").count(), 1);
+        }
+        // Of what fits nothing is left out, to the byte.
+        for (length, is_whole) in [(MAX_BYTES, true), (MAX_BYTES + 1, false)] {
+            let text = bounded("a".repeat(length));
+            assert_eq!(text == "a".repeat(length), is_whole);
+        }
+    }
+
+    #[test]
+    fn nothing_goes_around_the_bound() {
+        // Many blocks count together.
+        let blocks = (0..200).map(|_| ContentBlock::text("word ".repeat(10_000)));
+        let many = CallToolResult::success(blocks.collect());
+        assert!(call(&many).len() <= MAX_BYTES + 10);
+        // What is given a second time as values is not told beside the words, and alone it is bounded as they are.
+        let values = serde_json::json!({ "all": "a".repeat(1_000_000) });
+        let mut both = CallToolResult::success(vec![ContentBlock::text("short")]);
+        both.structured_content = Some(values.clone());
+        assert_eq!(call(&both), "short");
+        let mut alone = CallToolResult::success(Vec::new());
+        alone.structured_content = Some(values);
+        let text = call(&alone);
+        assert!(text.starts_with("{\"all\":\"aaa") && text.len() <= MAX_BYTES + 10);
     }
 }
