@@ -58,22 +58,25 @@ pub fn named(call: &Call<'_>, desk: &Desk, words: &mut Words) -> Result<Option<P
     if names.is_empty() {
         return Ok(None);
     }
+    // Somebody may call himself like another and the word behind: what can be read in two ways means nobody.
+    let mut found: Vec<(Person, String)> = Vec::new();
     for name in names {
-        let mut called = desk.directory.seen().called(call.conversation, &name);
-        match (called.pop(), called.as_slice()) {
-            (Some((id, shown)), []) => {
-                words.take_name(&name);
-                return Ok(Some(Person { id, shown }));
+        for (id, shown) in desk.directory.seen().called(call.conversation, &name) {
+            if !found.iter().any(|(person, _)| person.id == id) {
+                found.push((Person { id, shown }, name.clone()));
             }
-            (Some(last), rest) => {
-                let all = rest.iter().chain([&last]).take(SEVERAL);
-                let people = all.map(|(id, name)| format!("{name} (id:{})", id.as_str()));
-                return Err(Rights::Several {
-                    people: people.collect(),
-                });
-            }
-            (None, _) => {}
         }
+    }
+    if found.len() > 1 {
+        let all = found.iter().take(SEVERAL).map(|(person, _)| person);
+        let people = all.map(|person| format!("{} (id:{})", person.shown, person.id.as_str()));
+        return Err(Rights::Several {
+            people: people.collect(),
+        });
+    }
+    if let Some((person, name)) = found.pop() {
+        words.take_name(&name);
+        return Ok(Some(person));
     }
     Err(Rights::WhoIsMeant)
 }

@@ -50,23 +50,25 @@ impl Words {
     pub fn of(body: &Body) -> Self {
         let mut words = VecDeque::new();
         let mut name_passed = false;
-        let mut texts = |text: &str, words: &mut VecDeque<Word>| {
-            for word in text.split_whitespace() {
-                if std::mem::replace(&mut name_passed, true) {
-                    words.push_back(Word::Text(word.to_owned()));
-                }
-            }
-        };
-        texts(&body.text, &mut words);
-        for segment in &body.segments {
+        let text = std::iter::once(Segment::Text(body.text.clone()));
+        for segment in text.chain(body.segments.iter().cloned()) {
             match segment {
-                Segment::Text(text) => texts(text, &mut words),
-                // The bot's own mention has no name.
-                Segment::Mention { user, name } if !name.is_empty() => {
-                    words.push_back(Word::Person {
-                        id: user.clone(),
-                        name: name.clone(),
-                    });
+                Segment::Text(text) => {
+                    for word in text.split_whitespace() {
+                        if std::mem::replace(&mut name_passed, true) {
+                            words.push_back(Word::Text(word.to_owned()));
+                        }
+                    }
+                }
+                // In front of the command it is the bot's own, to address it. Behind it is somebody without a name.
+                Segment::Mention { name, .. } if name.is_empty() && !name_passed => {}
+                Segment::Mention { user, name } => {
+                    let name = if name.is_empty() {
+                        user.as_str().to_owned()
+                    } else {
+                        name
+                    };
+                    words.push_back(Word::Person { id: user, name });
                 }
                 _ => {}
             }
@@ -105,30 +107,30 @@ impl Words {
         found.and_then(|at| self.words.remove(at)).is_some()
     }
 
-    /// The person that is named: mentioned anywhere, or else written as an id in front. Is taken from the words.
-    /// `looks_like_id` knows the platform's ids.
+    /// The person that is named: by an id in front, or else by a mention anywhere. Is taken from the words. Nobody if a
+    /// name is written in front: who is mentioned behind it belongs to what is said of him. `looks_like_id` knows the
+    /// platform's ids.
     pub fn named(&mut self, looks_like_id: impl Fn(&str) -> bool) -> Option<Person> {
-        let mentioned = |word: &Word| matches!(word, Word::Person { .. });
-        if let Some(at) = self.words.iter().position(mentioned) {
-            return match self.words.remove(at)? {
-                Word::Person { id, name } => Some(Person { id, shown: name }),
-                Word::Text(_) => None,
-            };
-        }
-        let written = match self.words.front() {
-            Some(Word::Text(text)) => {
-                let id = text.trim_start_matches('@');
-                (id.len() <= LONGEST_ID && looks_like_id(id)).then(|| id.to_owned())
+        if let Some(Word::Text(text)) = self.words.front() {
+            let id = text.trim_start_matches('@');
+            if id.len() <= LONGEST_ID && looks_like_id(id) {
+                let id = id.strip_prefix("id:").unwrap_or(id).to_owned();
+                self.words.pop_front();
+                return Some(Person {
+                    id: UserId::from(id.as_str()),
+                    shown: id,
+                });
             }
-            _ => None,
-        };
-        let id = written?;
-        self.words.pop_front();
-        let id = id.strip_prefix("id:").unwrap_or(&id).to_owned();
-        Some(Person {
-            id: UserId::from(id.as_str()),
-            shown: id,
-        })
+            if text.len() > 1 && text.starts_with('@') {
+                return None;
+            }
+        }
+        let mentioned = |word: &Word| matches!(word, Word::Person { .. });
+        let at = self.words.iter().position(mentioned)?;
+        match self.words.remove(at)? {
+            Word::Person { id, name } => Some(Person { id, shown: name }),
+            Word::Text(_) => None,
+        }
     }
 
     /// The names that may be meant by what is written with an `@` in front, the longest first: a name may have several
@@ -227,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn people_are_found_by_mention_then_id_then_answer() {
+    fn people_are_found_by_mention_or_id_then_by_answer() {
         let mut words = Words::of(&body(vec![
             mention("9", ""),
             Segment::Text(" /mute 10m ".into()),
@@ -252,6 +254,44 @@ mod tests {
         assert_eq!(words.named(number), None);
         assert_eq!(words.answered().expect("a person").id.as_str(), "8");
         assert_eq!(words.rest(), "for spam");
+    }
+
+    #[test]
+    fn who_is_mentioned_in_a_reason_is_not_meant() {
+        for front in ["42", "@42", "id:42"] {
+            let mut words = Words::of(&body(vec![
+                Segment::Text(format!("/ban {front} insulted ")),
+                mention("7", "Bob"),
+            ]));
+            let named = words.named(looks_like_42).expect("a person");
+            assert_eq!(named.id.as_str(), "42", "{front}");
+            assert_eq!(words.rest(), "insulted @Bob");
+        }
+        let mut words = Words::of(&body(vec![
+            Segment::Text("/ban @Ann insulted ".into()),
+            mention("7", "Bob"),
+        ]));
+        assert_eq!(words.named(number), None, "a name is in front");
+        assert_eq!(words.names(), ["Ann insulted", "Ann"]);
+    }
+
+    fn looks_like_42(word: &str) -> bool {
+        matches!(word, "42" | "id:42")
+    }
+
+    #[test]
+    fn somebody_without_a_name_is_somebody() {
+        let mut answer = body(vec![
+            mention("9", ""),
+            Segment::Text("/ban ".into()),
+            mention("7", ""),
+            Segment::Text(" spam".into()),
+        ]);
+        answer.reply_author = Some("8".into());
+        let mut words = Words::of(&answer);
+        let named = words.named(number).expect("a person");
+        assert_eq!((named.id.as_str(), named.shown.as_str()), ("7", "7"));
+        assert_eq!(words.rest(), "spam");
     }
 
     #[test]

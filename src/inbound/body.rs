@@ -82,8 +82,9 @@ fn content(segments: &[Segment]) -> (String, Vec<Segment>) {
     for segment in segments {
         match segment {
             Segment::Text(piece) => text.push_str(piece),
-            // The bot's own mention carries no name and no meaning beyond addressing.
-            Segment::Mention { name, .. } if name.is_empty() => {}
+            // The bot's own mention in front carries no name and no meaning beyond addressing. Behind a word it may be
+            // whom a command means.
+            Segment::Mention { name, .. } if name.is_empty() && text.trim().is_empty() => {}
             _ => return (String::new(), segments.to_vec()),
         }
     }
@@ -209,5 +210,13 @@ mod tests {
             Segment::Text(" hi".into()),
         ]);
         assert_eq!((text.as_str(), segments.len()), ("hi", 0));
+        let whom = [
+            Segment::Text("/kick ".into()),
+            Segment::Mention {
+                user: "7".into(),
+                name: String::new(),
+            },
+        ];
+        assert_eq!(content(&whom), (String::new(), whom.to_vec()));
     }
 }

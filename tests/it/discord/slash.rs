@@ -213,6 +213,28 @@ async fn what_was_filled_in_stands_in_the_order_of_the_menu() {
     rig.fake
         .slash(CHANNEL, 7, "ban", &options, &json!({ "data": data }));
     assert_eq!(rig.heard().await.own_text(), "/ban @bob 7d spam again");
+    // Whom the field for a person names is meant, and nobody whom a reason mentions.
+    let options = json!([
+        { "name": "reason", "type": 3, "value": "<@9> and <@!9> say <@so> <3" },
+        { "name": "user", "type": 6, "value": "8" },
+    ]);
+    for name in ["ban", "forgotten"] {
+        let data = json!({
+            "id": "77", "name": name, "type": 1, "options": options,
+            "resolved": { "users": {
+                "8": { "id": "8", "username": "bob" }, "9": { "id": "9", "username": "ann" },
+            } },
+        });
+        rig.fake
+            .slash(CHANNEL, 7, name, &options, &json!({ "data": data }));
+        let heard = rig.heard().await;
+        let mentions = heard.segments.iter().filter_map(|segment| match segment {
+            weirgate_sdk::Segment::Mention { user, .. } => Some(user.as_str()),
+            _ => None,
+        });
+        assert_eq!(mentions.collect::<Vec<_>>(), ["8"], "{name}");
+        assert!(heard.own_text().contains("@9 and @9 say <@so> <3"));
+    }
     rig.ended().await;
 }
 

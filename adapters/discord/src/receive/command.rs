@@ -35,11 +35,9 @@ pub fn read(event: &Value, bot: Snowflake, menu: &Menu) -> Option<Said> {
     let data = &event["data"];
     let name = data["name"].as_str()?;
     let mut text = format!("/{name}");
-    fields(
-        &in_order(&data["options"], name, menu),
-        MAX_DEPTH,
-        &mut text,
-    );
+    let options = in_order(&data["options"], name, menu);
+    let somebody = has_person(&options, MAX_DEPTH);
+    fields(&options, MAX_DEPTH, somebody, &mut text);
     let mentions = mentions(&data["resolved"]);
     let words = json!({ "type": 0, "content": text, "mentions": mentions });
     Some(Said {
@@ -67,19 +65,33 @@ fn in_order(options: &Value, name: &str, menu: &Menu) -> Value {
     options.into()
 }
 
-/// Writes down what was filled in.
-fn fields(options: &Value, depth: usize, text: &mut String) {
+/// Whether the field for a person is filled in.
+fn has_person(options: &Value, depth: usize) -> bool {
+    let mut options = options.as_array().into_iter().flatten().take(MAX_FIELDS);
+    options.any(|option| match option["type"].as_u64() {
+        Some(PERSON) => true,
+        Some(kind) if GROUPS.contains(&kind) && depth > 0 => {
+            has_person(&option["options"], depth - 1)
+        }
+        _ => false,
+    })
+}
+
+/// Writes down what was filled in. With `somebody` in the field for a person, he alone is meant, whoever is mentioned in
+/// other fields.
+fn fields(options: &Value, depth: usize, somebody: bool, text: &mut String) {
     let options = options.as_array().into_iter().flatten();
     for option in options.take(MAX_FIELDS) {
         let kind = option["type"].as_u64().unwrap_or(0);
         if GROUPS.contains(&kind) && depth > 0 {
             text.push(' ');
             text.push_str(option["name"].as_str().unwrap_or_default());
-            fields(&option["options"], depth - 1, text);
+            fields(&option["options"], depth - 1, somebody, text);
             continue;
         }
         let value = match &option["value"] {
             Value::String(value) if kind == PERSON => format!("<@{value}>"),
+            Value::String(value) if somebody => without_mentions(value),
             Value::String(value) => value.clone(),
             Value::Number(value) => value.to_string(),
             Value::Bool(value) => value.to_string(),
@@ -88,6 +100,32 @@ fn fields(options: &Value, depth: usize, text: &mut String) {
         text.push(' ');
         text.push_str(&value);
     }
+}
+
+/// A text whose mentions are words.
+fn without_mentions(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, code)) = rest.split_once("<@") {
+        plain.push_str(before);
+        let inner = code.split_once('>').and_then(|(inner, after)| {
+            let id = inner.strip_prefix('!').unwrap_or(inner);
+            number(id).map(|_| (id, after))
+        });
+        match inner {
+            Some((id, after)) => {
+                plain.push('@');
+                plain.push_str(id);
+                rest = after;
+            }
+            None => {
+                plain.push_str("<@");
+                rest = code;
+            }
+        }
+    }
+    plain.push_str(rest);
+    plain
 }
 
 /// The people whom the platform names beside the command, as a message has them.

@@ -168,10 +168,16 @@ impl<'a> Words<'a> {
         let Some(found) = found else {
             return self.anybody.then(|| user.to_string());
         };
-        match found["member"]["nick"].as_str() {
-            Some(nick) => Some(line(nick, 200)),
-            None => Some(message::name(found)),
-        }
+        let name = match found["member"]["nick"].as_str() {
+            Some(nick) => line(nick, 200),
+            None => message::name(found),
+        };
+        // Only the bot's own mention has no name.
+        Some(
+            Some(name)
+                .filter(|name| !name.is_empty())
+                .unwrap_or_else(|| user.to_string()),
+        )
     }
 
     fn mention(&mut self, user: Snowflake, name: String) {

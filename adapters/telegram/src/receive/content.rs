@@ -266,13 +266,16 @@ impl<'a> Words<'a> {
         let is_bot = user == self.bot.id;
         self.mentions_bot |= is_bot;
         self.after_mention = is_bot;
+        let shown = line(name.trim_start_matches('@'), 200);
+        // Only the bot's own mention has no name.
+        let name = match (is_bot, shown.is_empty()) {
+            (true, _) => String::new(),
+            (false, true) => user.to_string(),
+            (false, false) => shown,
+        };
         self.segments.push(Segment::Mention {
             user: user.to_string().into(),
-            name: if is_bot {
-                String::new()
-            } else {
-                line(name.trim_start_matches('@'), 200)
-            },
+            name,
         });
     }
 

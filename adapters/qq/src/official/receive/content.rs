@@ -177,9 +177,11 @@ fn mention(text: &str, listed: &[Mention<'_>]) -> Option<(Option<Segment>, usize
     let end = inner.find('>')?;
     let id = inner.get(..end)?.trim_start_matches('!');
     let mention = listed.iter().find(|mention| mention.id == id)?;
+    // Only the bot's own mention has no name.
+    let name = Some(line(mention.name, MAX_NAME)).filter(|name| !name.is_empty());
     let segment = (!mention.is_bot).then(|| Segment::Mention {
         user: mention.id.into(),
-        name: line(mention.name, MAX_NAME),
+        name: name.unwrap_or_else(|| line(mention.id, MAX_NAME)),
     });
     Some((segment, "<@".len() + end + 1))
 }
