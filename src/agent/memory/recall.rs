@@ -11,7 +11,7 @@ use super::{
     Memories, Site,
     config::Memory,
     dates::{Day, mentioned},
-    score::{recalled, score},
+    score::{Fate, fate, recalled, score},
     vector::{Vector, likeness},
     words::words,
 };
@@ -68,10 +68,15 @@ impl Memories {
             .or_else(|| fresh.then(|| Day::of(now, &rules.settings.zone)).flatten());
         let standing = self.standing(site, day).await?;
         let found = self.find(rules, &site.recalled_from(), said).await?;
-        let found = found.into_iter().filter(|(row, _)| !row.archived).collect();
-        let (rows, rest): (Vec<MemoryRow>, Vec<MemoryRow>) = standing
-            .into_iter()
-            .partition(|row| row.tier == MemoryTier::System);
+        // What is over by now is not told, also before somebody has looked through the place.
+        let lives = |row: &MemoryRow| {
+            let fate = fate(row, now, &settings.retention);
+            !row.archived && !matches!(fate, Fate::Goes | Fate::Aside)
+        };
+        let found = found.into_iter().filter(|(row, _)| lives(row)).collect();
+        let standing = standing.into_iter().filter(&lives);
+        let (rows, rest): (Vec<MemoryRow>, Vec<MemoryRow>) =
+            standing.partition(|row| row.tier == MemoryTier::System);
         let chosen = choose(found, rest, settings, now);
         self.note(&chosen, now);
         Ok(Recalled {
@@ -91,7 +96,7 @@ impl Memories {
         Ok(rows.into_iter().filter(in_time).collect())
     }
 
-    /// Entries that fit a text, those that fit best first; also what was put aside.
+    /// Entries that fit a text, those that fit best first; also what was put aside, but not what is over by now.
     ///
     /// # Errors
     /// The store's.
@@ -117,7 +122,9 @@ impl Memories {
                 None => found.push((row, likeness)),
             }
         }
-        found.retain(|(_, fits)| *fits >= FITS);
+        let (now, retention) = (self.clock.now(), &rules.settings.memory.retention);
+        let is_over = |row: &MemoryRow| matches!(fate(row, now, retention), Fate::Goes);
+        found.retain(|(row, fits)| *fits >= FITS && !is_over(row));
         found.sort_by(|(_, one), (_, other)| other.total_cmp(one));
         Ok(found)
     }

@@ -108,8 +108,12 @@ impl Scribe {
         self.waiting.added.notify_one();
     }
 
-    /// Works until it is stopped.
+    /// Works until it is stopped. Begins with what became due while the process did not run.
     pub async fn run(self: Arc<Self>, stop: Stop) {
+        tokio::select! {
+            () = stop.stopped() => return,
+            () = self.tend() => {}
+        }
         let mut tended = self.clock.tick();
         loop {
             let pause = self.pause().min(PAUSE);

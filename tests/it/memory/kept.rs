@@ -1,11 +1,12 @@
 //! Where memory is kept: over a crash, in a file of its own, in the process; and found by its meaning.
 
 use serde_json::json;
+use weirgate_testkit::model::Script;
 
 use super::{agreeing, last, started, whole};
 use crate::{
     engine::Engine,
-    gateway::{Chat as _, Gateway, LIMIT, rows},
+    gateway::{Chat as _, Gateway, LIMIT, execute, rows, until},
 };
 
 async fn a_crash_loses_nothing_and_deletion_leaves_nothing(on: Engine) {
@@ -100,4 +101,44 @@ async fn with_a_model_of_meanings_other_words_find_it_too() {
         assert_eq!(asked.contains("The automobile is red."), known, "{asked}");
         assert!(!asked.contains("puppy"), "{asked}");
     }
+}
+
+#[tokio::test]
+async fn what_was_over_while_nothing_ran_is_not_told_any_more() {
+    let model = agreeing().await;
+    let mut gateway = started(&model, json!({})).await;
+    let fake = gateway.onebot().await;
+    for text in ["The parcel locker has the code 4711.", "The tent is green."] {
+        model.push(Script::calls(&[(
+            "memory",
+            json!({ "action": "remember", "text": text, "keep": "day", "importance": 0.5 }),
+        )]));
+        fake.ask(1, "remember that").await;
+    }
+    fake.ask(1, "/reset").await;
+    gateway.kill().await;
+    let day = "UPDATE memory SET updated_at = updated_at - 90000000, recalled_at = 0";
+    execute(
+        &gateway.database(),
+        &format!("{day} WHERE content LIKE '%4711%'"),
+    );
+    gateway.up().await;
+    assert!(fake.connection_is(true, LIMIT).await);
+    fake.send_private(
+        1,
+        "which code has the parcel locker, and what colour is the tent?",
+    )
+    .await;
+    // The answer to the command may come once more.
+    while fake.next_reply(LIMIT).await.expect("an answer").text() != "ok" {}
+    let told = whole(&last(&model));
+    assert!(told.contains("The tent is green."), "{told}");
+    assert!(!told.contains("4711"), "{told}");
+    // It is looked through at the start, not an hour later.
+    let left = || rows(&gateway.database(), "SELECT content FROM memory");
+    assert!(
+        until(|| left() == ["The tent is green."]).await,
+        "{:?}",
+        left()
+    );
 }
