@@ -16,7 +16,7 @@ use weirgate_testkit::{
     onebot::FakeOneBot,
 };
 
-use crate::gateway::{Chat as _, Gateway, merge, to_approve};
+use crate::gateway::{Chat as _, Gateway, merge, rows, to_approve};
 
 /// The owner of the gateway.
 const OWNER: u64 = 1;
@@ -143,6 +143,18 @@ async fn it_is_off_by_default_and_an_owner_of_the_gateways_alone() {
         "{}",
         bed.told()
     );
+    // Both is accounted for, by the tool's name alone.
+    let refused = rows(
+        &bed.gateway.database(),
+        "SELECT target || ' ' || result || ' ' || (operator > 0) || ' ' || details FROM audit
+         WHERE event = 'permission_denied'",
+    );
+    let as_a = |role: &str| {
+        format!(
+            r#"shell denied 1 {{"capability":"Capability(0x0)","reason":"tool_refused","role":"{role}"}}"#
+        )
+    };
+    assert_eq!(refused, [as_a("member"), as_a("owner")]);
 }
 
 #[tokio::test]

@@ -23,7 +23,7 @@ use crate::{
         work::{Errand, Work},
     },
     pending::{Elicited, Parked},
-    permission::{Actor, Proof, Scope, decide},
+    permission::{Actor, AuditEvent, AuditRecord, Denial, Proof, Scope, decide},
     reason::Reason,
     store::StoreError,
     telemetry::metrics,
@@ -48,6 +48,26 @@ pub(super) struct Ready {
 /// Why a call does not run: what the model is told, and the reason.
 pub(super) struct Refused(pub(super) String, pub(super) Reason);
 
+/// What comes of a look at a call that does not run.
+enum Unready {
+    /// It is not possible.
+    Refused(Refused),
+    /// The one who asks may not; this is accounted for.
+    Denied(Box<Denial>),
+}
+
+impl From<Refused> for Unready {
+    fn from(refused: Refused) -> Self {
+        Self::Refused(refused)
+    }
+}
+
+impl From<Denial> for Unready {
+    fn from(denial: Denial) -> Self {
+        Self::Denied(Box::new(denial))
+    }
+}
+
 impl Agent {
     /// The calls of the last step that may run, in their places; the others get what the model is told.
     pub(super) async fn ready_calls(
@@ -63,6 +83,7 @@ impl Agent {
             usage,
             allowed,
             errand,
+            effects,
             ..
         } = work;
         let errand = errand.as_ref();
@@ -80,7 +101,15 @@ impl Agent {
             }
             match self.ready(input, turn, (&actor, of(place), errand), call, usage) {
                 Ok(found) => ready.push(Some(found)),
-                Err(refused) => {
+                Err(unready) => {
+                    let refused = match unready {
+                        Unready::Refused(refused) => refused,
+                        Unready::Denied(denial) => {
+                            effects.lock().push(denied(*denial, call, input).into());
+                            let text = "The person who asks may not use this tool here.";
+                            Refused(text.to_owned(), Reason::ToolRefused)
+                        }
+                    };
                     if matches!(refused.1, Reason::ToolLimit | Reason::ToolLoop) {
                         goes = Goes::ToItsEnd;
                     }
@@ -119,9 +148,9 @@ impl Agent {
         (actor, allowed, errand): (&Actor, Option<&Parked>, Option<&Errand>),
         call: &ToolCall,
         usage: &mut Usage,
-    ) -> Result<Ready, Refused> {
+    ) -> Result<Ready, Unready> {
         admitted(input, call, usage)?;
-        let refused = |text: String| Refused(text, Reason::ToolRefused);
+        let refused = |text: String| Unready::from(Refused(text, Reason::ToolRefused));
         let here = errand.is_none_or(|errand| errand.has(&call.name));
         let found = input.rules.tools.get(&call.name).filter(|_| here);
         let Some(entry) = found else {
@@ -134,10 +163,7 @@ impl Agent {
             Scope::Conversation(input.conversation)
         };
         let needs = spec.needs(turn.body().group);
-        let may_not = || refused("The person who asks may not use this tool here.".to_owned());
-        let Ok(mut proof) = decide(actor, needs, scope, self.clock.now()) else {
-            return Err(may_not());
-        };
+        let mut proof = decide(actor, needs, scope, self.clock.now())?;
         // What must not leave does not leave through a tool either.
         let cleaned = input.rules.composer.redactor().clean(&call.arguments);
         let Some(arguments) = object(&cleaned.text) else {
@@ -148,8 +174,7 @@ impl Agent {
         }
         if let Some(also) = entry.tool.needs_also(&arguments) {
             let (needs, scope) = (needs | also.rights.capability, also.rights.scope(scope));
-            let decided = decide(actor, needs, scope, self.clock.now());
-            proof = decided.map_err(|_| may_not())?;
+            proof = decide(actor, needs, scope, self.clock.now())?;
             usage.expect(also.next);
         }
         let (within, allowed) = match allowed {
@@ -192,6 +217,14 @@ fn admitted(input: &Input, call: &ToolCall, usage: &mut Usage) -> Result<(), Ref
         ),
     };
     Err(Refused(text.to_owned(), reason))
+}
+
+/// The record of a call that the one who asks may not make, written with the end of the turn. The arguments are what he or
+/// the model said, so they are not in it.
+fn denied(denial: Denial, call: &ToolCall, input: &Input) -> AuditRecord {
+    let reason = serde_json::json!({ "reason": Reason::ToolRefused.code() });
+    let record = denial.record(AuditEvent::PermissionDenied, call.name.clone(), input.turn);
+    record.with(&reason)
 }
 
 /// What the order of a call depends on; one that does not run depends on nothing.
