@@ -74,6 +74,61 @@ fn slides_have_titles_and_points() {
     assert!(made("a.pptx", &object(json!({ "slides": [] }))).is_err());
 }
 
+#[test]
+fn what_stands_beside_the_text_is_read_and_marked() {
+    let root = r#"<Relationships><Relationship Id="r" Type="x/officeDocument" Target="word/document.xml"/></Relationships>"#;
+    let of = |id: &str, kind: &str, part: &str| {
+        format!(r#"<Relationship Id="{id}" Type="x/{kind}" Target="{part}.xml"/>"#)
+    };
+    let relations = [
+        of("a", "header", "header1"),
+        of("b", "header", "header2"),
+        of("c", "footer", "footer1"),
+        of("d", "footnotes", "footnotes"),
+        of("e", "endnotes", "endnotes"),
+        of("f", "comments", "comments"),
+        of("g", "footer", "absent"),
+    ];
+    let relations = format!("<Relationships>{}</Relationships>", relations.concat());
+    let words = |text: &str| format!("<w:p><w:r><w:t>{text}</w:t></w:r></w:p>");
+    let header = format!("<w:hdr>{}</w:hdr>", words("Secret draft"));
+    let footer = format!("<w:ftr>{}{}</w:ftr>", words("Page one"), words("of two"));
+    let footnotes = format!(
+        r#"<w:footnotes><w:footnote w:type="separator" w:id="-1">{}</w:footnote><w:footnote w:id="1"><w:p><w:r><w:footnoteRef/></w:r>
+        <w:r><w:t>See </w:t></w:r><w:hyperlink r:id="l"><w:r><w:t>here</w:t></w:r></w:hyperlink></w:p></w:footnote></w:footnotes>"#,
+        words("----")
+    );
+    let own = r#"<Relationships><Relationship Id="l" Type="x/hyperlink" Target="https://example.com/" TargetMode="External"/></Relationships>"#;
+    let endnotes = format!(
+        r#"<w:endnotes><w:endnote w:id="1">{}</w:endnote></w:endnotes>"#,
+        words("At last")
+    );
+    let comments = format!(
+        r#"<w:comments><w:comment w:id="0" w:author="Ann">{}</w:comment><w:comment w:id="3">{}</w:comment></w:comments>"#,
+        words("Really?"),
+        words("")
+    );
+    let document = r#"<w:document><w:body><w:p><w:r><w:t>Tea</w:t></w:r><w:r><w:footnoteReference w:id="1"/></w:r><w:r><w:t> is hot</w:t>
+        </w:r><w:r><w:endnoteReference w:id="1"/></w:r><w:r><w:commentReference w:id="0"/></w:r></w:p></w:body></w:document>"#;
+    let bytes = package(&[
+        ("_rels/.rels", root),
+        ("word/document.xml", document),
+        ("word/_rels/document.xml.rels", &relations),
+        ("word/header1.xml", &header),
+        ("word/header2.xml", &header),
+        ("word/footer1.xml", &footer),
+        ("word/footnotes.xml", &footnotes),
+        ("word/_rels/footnotes.xml.rels", own),
+        ("word/endnotes.xml", &endnotes),
+        ("word/comments.xml", &comments),
+    ]);
+    assert_eq!(
+        read(&bytes, "").unwrap().unwrap(),
+        "Tea[^1] is hot[^end1][comment 0]\n\n[header] Secret draft\n\n[footer] Page one\n\nof two\n\n\
+         [^1]: See [here](https://example.com/)\n\n[^end1]: At last\n\n[comment 0 by Ann]: Really?"
+    );
+}
+
 const ROOT: &str = r#"<Relationships><Relationship Id="r" Type="x/officeDocument" Target="xl/workbook.xml"/></Relationships>"#;
 const BOOK: &str = r#"<workbook xmlns:r="x"><workbookPr/><sheets><sheet name="S" sheetId="1" r:id="a"/></sheets></workbook>"#;
 const RELATIONS: &str = r#"<Relationships><Relationship Id="a" Type="x/worksheet" Target="worksheets/s.xml"/>

@@ -1,7 +1,9 @@
 //! What a text document says, as Markdown: headings, paragraphs, lists, tables, links.
 //!
-//! Owns what of a document counts. What was struck out by somebody, headers and drawings are left out; a picture is
-//! named. Pure but for reading the parts.
+//! Owns what of a document counts. What was struck out by somebody and drawings are left out; a picture is named, and
+//! what stands beside the text (`beside`) follows it. Pure but for reading the parts.
+
+mod beside;
 
 use std::collections::HashMap;
 
@@ -20,13 +22,13 @@ const MAX_NESTED: usize = 8;
 pub(super) fn read(package: &mut Package<'_>, main: &str) -> Result<String, Error> {
     let text = package.part(main)?.ok_or(Error::Damaged)?;
     let relations = relations::of(package, main)?;
-    let beside = |kind: &str| {
+    let part_of = |kind: &str| {
         let found = relations
             .values()
             .find(|relation| relation.kind == kind && !relation.outside);
         found.map(|relation| relation.target.clone())
     };
-    let (styles, numbering) = (beside("styles"), beside("numbering"));
+    let (styles, numbering) = (part_of("styles"), part_of("numbering"));
     let styles = match styles {
         Some(part) => self::styles(&package.part(&part)?.unwrap_or_default())?,
         None => Styles::default(),
@@ -43,6 +45,8 @@ pub(super) fn read(package: &mut Package<'_>, main: &str) -> Result<String, Erro
     };
     let mut out = String::new();
     reading.blocks("body", &mut out, 0)?;
+    let looks = (reading.styles, reading.numbering);
+    beside::add(package, &relations, looks, &mut out)?;
     Ok(out.trim_end().to_owned())
 }
 
@@ -252,6 +256,9 @@ impl Reading<'_> {
             "t" => text.push_str(&self.pieces.text()?),
             "tab" => text.push('\t'),
             "br" | "cr" => text.push('\n'),
+            "footnoteReference" | "endnoteReference" | "commentReference" => {
+                text.push_str(&beside::mark(element).unwrap_or_default());
+            }
             "noBreakHyphen" => text.push('-'),
             "pStyle" => {
                 form.heading = self.styles.headings.get(value()).copied();
