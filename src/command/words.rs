@@ -50,8 +50,8 @@ impl Words {
     pub fn of(body: &Body) -> Self {
         let mut words = VecDeque::new();
         let mut name_passed = false;
-        let text = std::iter::once(Segment::Text(body.text.clone()));
-        for segment in text.chain(body.segments.iter().cloned()) {
+        let text = Segment::Text(body.text.clone());
+        for segment in std::iter::once(&text).chain(&body.segments) {
             match segment {
                 Segment::Text(text) => {
                     for word in text.split_whitespace() {
@@ -63,12 +63,11 @@ impl Words {
                 // In front of the command it is the bot's own, to address it. Behind it is somebody without a name.
                 Segment::Mention { name, .. } if name.is_empty() && !name_passed => {}
                 Segment::Mention { user, name } => {
-                    let name = if name.is_empty() {
-                        user.as_str().to_owned()
-                    } else {
-                        name
-                    };
-                    words.push_back(Word::Person { id: user, name });
+                    let shown = if name.is_empty() { user.as_str() } else { name };
+                    words.push_back(Word::Person {
+                        id: user.clone(),
+                        name: shown.to_owned(),
+                    });
                 }
                 _ => {}
             }

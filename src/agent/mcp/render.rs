@@ -77,7 +77,7 @@ fn bytes(what: &str, kind: Option<&str>, base64: usize) -> String {
 }
 
 /// A text within the bound: its beginning and its end, cut at characters, with a mark in between. What a program says
-/// last is often what it is about, so that the end is no less worth than the middle.
+/// last is often what matters.
 fn bounded(text: String) -> String {
     if text.len() <= MAX_BYTES {
         return text;

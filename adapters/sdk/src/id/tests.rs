@@ -47,7 +47,7 @@ fn different_keys_have_different_texts() {
 /// Parts of ids that could be taken for one another: what separates and escapes, letters of both cases, long ones.
 fn part() -> impl Strategy<Value = String> {
     let pieces = [
-        "/", "%", "%2F", "%25", ":", "x", "X", "1", "-", " ", "é", "é", "💬",
+        "/", "%", "%2F", "%25", ":", "x", "X", "1", "-", " ", "\u{e9}", "e\u{301}", "💬",
     ];
     let few = prop::collection::vec(prop::sample::select(pieces.to_vec()), 0..5);
     let few = few.prop_map(|pieces| pieces.concat());
