@@ -1,10 +1,12 @@
 //! Commands through OneBot, in both languages, with and without the right to use them.
 
+mod claim;
 mod config;
 mod consent;
 mod demoted;
 mod levels;
 mod limits;
+mod matrix;
 mod moderate;
 mod oversight;
 mod remind;

@@ -4,6 +4,7 @@
 //! through real sockets; nothing here looks into the process.
 
 mod chat;
+mod clock;
 mod folder;
 mod http;
 

@@ -11,7 +11,6 @@ mod figures;
 
 use std::{
     net::SocketAddr,
-    path::PathBuf,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
@@ -39,13 +38,6 @@ const DAYS: u32 = 1;
 
 #[test]
 fn a_week_passes_and_nothing_grows() {
-    let Some(library) = faketime() else {
-        assert!(
-            !long(),
-            "libfaketime is missing (Debian: apt-get install faketime)"
-        );
-        return;
-    };
     let length = std::env::var("WEIRGATE_SOAK_SECONDS").ok();
     let length = length.and_then(|seconds| seconds.parse().ok());
     let length = Duration::from_secs(length.unwrap_or(if long() { 3_600 } else { 15 }));
@@ -54,19 +46,7 @@ fn a_week_passes_and_nothing_grows() {
         .enable_all()
         .build()
         .unwrap();
-    runtime.block_on(week(&library, length));
-}
-
-/// Where the library that turns the clock is.
-fn faketime() -> Option<String> {
-    let folders = std::fs::read_dir("/usr/lib").ok()?;
-    let mut places: Vec<PathBuf> = folders.flatten().map(|entry| entry.path()).collect();
-    places.push(PathBuf::from("/usr/local/lib"));
-    let libraries = places
-        .iter()
-        .map(|place| place.join("faketime/libfaketimeMT.so.1"));
-    let found = libraries.into_iter().find(|library| library.is_file())?;
-    Some(found.to_string_lossy().into_owned())
+    runtime.block_on(week(length));
 }
 
 /// What was said and what came back.
@@ -78,7 +58,7 @@ struct Count {
     over: AtomicBool,
 }
 
-async fn week(library: &str, length: Duration) {
+async fn week(length: Duration) {
     let model = FakeModel::start_with(|text| {
         let words = 5 + text.len() % 60;
         Script::answer(&"Something that a model would say. ".repeat(words / 5))
@@ -95,16 +75,13 @@ async fn week(library: &str, length: Duration) {
             "output": { "on_unknown": "resend" },
         }),
     );
-    gateway.set("LD_PRELOAD", library);
-    let clock = gateway.folder().join("clock");
-    gateway.set("FAKETIME_TIMESTAMP_FILE", &clock.to_string_lossy());
-    gateway.set("FAKETIME_CACHE_DURATION", "1");
-    // A start at full pace would be over its time-outs; the clock leaps forward a little when it changes.
-    gateway.write("clock", "+0 x1");
+    if !gateway.with_clock() {
+        return;
+    }
     gateway.up().await;
     let fake = Arc::new(gateway.onebot().await);
     let pace = if long() { PACE.0 } else { PACE.1 };
-    gateway.write("clock", &format!("+0 x{pace}"));
+    gateway.turn_clock(&format!("+0 x{pace}"));
     let count = Arc::new(Count::default());
     let hearing = tokio::spawn(hear(Arc::clone(&fake), Arc::clone(&count)));
     let talking = tokio::spawn(talk(Arc::clone(&fake), Arc::clone(&count)));

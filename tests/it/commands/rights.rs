@@ -209,42 +209,6 @@ async fn a_policy_holds_and_survives_a_restart() {
 }
 
 #[tokio::test]
-async fn the_first_owner_claims_the_gateway_with_the_code_of_its_start() {
-    let model = FakeModel::start().await;
-    let mut gateway = Gateway::start(&model, json!({})).await;
-    let fake = gateway.onebot().await;
-    let said = gateway.said();
-    let code = said
-        .split("/claim ")
-        .nth(1)
-        .and_then(|rest| rest.split(' ').next());
-    let code = code.expect("a code is printed");
-    assert!(!gateway.log().contains(code), "the log keeps the code");
-    let told = fake.ask(100_003, "/claim NOTTHECODE").await;
-    assert!(told.starts_with("That code is wrong"), "{told}");
-    let told = fake.ask(100_003, &format!("/claim {code}")).await;
-    assert_eq!(told, "You own this gateway from now on.");
-    let told = fake.ask(100_004, &format!("/claim {code}")).await;
-    assert!(told.starts_with("That code is wrong"), "{told}");
-    gateway.term().await;
-    gateway.up().await;
-    assert!(!gateway.said().contains("/claim"), "{}", gateway.said());
-    assert!(fake.connection_is(true, LIMIT).await, "it comes again");
-    let told = fake.ask_as("member", GROUP, 100_003, "/whoami").await;
-    assert!(told.ends_with("You own this gateway."), "{told}");
-    let told = fake
-        .ask_as("member", GROUP, 100_003, "/role 100004 owner")
-        .await;
-    assert_eq!(told, "100004 is owner now.");
-    gateway.term().await;
-    let audit = rows(&gateway.database(), "SELECT * FROM audit ORDER BY id");
-    assert!(
-        audit.iter().any(|row| row.contains("gateway_claimed")),
-        "{audit:?}"
-    );
-}
-
-#[tokio::test]
 async fn agent_yaml_moves_commands_and_adds_roles() {
     let model = FakeModel::start().await;
     let changes = json!({ "permissions": {
