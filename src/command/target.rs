@@ -12,7 +12,7 @@ use weirgate_sdk::{
 
 use super::{
     Call, Desk, Done,
-    words::{Person, Words, looks_like_id},
+    words::{Person, Unknown, Words, looks_like_id},
 };
 use crate::{
     i18n::rights::Rights,
@@ -26,6 +26,8 @@ use crate::{
 
 /// People of one name that are listed.
 const SEVERAL: usize = 10;
+/// Characters that are shown of a handle that is nobody's.
+const LONGEST_HANDLE: usize = 64;
 
 /// Somebody who is meant.
 #[derive(Debug)]
@@ -49,10 +51,15 @@ pub fn adapter(call: &Call<'_>, desk: &Desk) -> Option<Arc<dyn Adapter>> {
 /// `None` if they name nobody.
 ///
 /// # Errors
-/// What to tell the caller, if a name is nobody's or that of several.
+/// What to tell the caller, if a name is nobody's or that of several, or a handle is of nobody who is known.
 pub fn named(call: &Call<'_>, desk: &Desk, words: &mut Words) -> Result<Option<Person>, Rights> {
-    if let Some(person) = words.named(looks_like_id) {
-        return Ok(Some(person));
+    match words.named(looks_like_id) {
+        Ok(Some(person)) => return Ok(Some(person)),
+        Ok(None) => {}
+        Err(Unknown(name)) => {
+            let name = name.chars().take(LONGEST_HANDLE).collect();
+            return Err(Rights::UnknownHandle { name });
+        }
     }
     let names = words.names();
     if names.is_empty() {

@@ -26,7 +26,13 @@ pub enum Word {
         /// The name that was shown.
         name: String,
     },
+    /// Somebody was called by a handle, and nobody knows whose it is.
+    Handle(String),
 }
+
+/// Whom words name, of whom it is not known who he is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unknown(pub String);
 
 /// Who is meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,6 +75,7 @@ impl Words {
                         name: shown.to_owned(),
                     });
                 }
+                Segment::Handle(name) => words.push_back(Word::Handle(name.clone())),
                 _ => {}
             }
         }
@@ -80,13 +87,7 @@ impl Words {
 
     /// The next word, if it is a text.
     pub fn text(&mut self) -> Option<String> {
-        match self.words.front()? {
-            Word::Text(_) => match self.words.pop_front()? {
-                Word::Text(text) => Some(text),
-                Word::Person { .. } => None,
-            },
-            Word::Person { .. } => None,
-        }
+        self.take_if(|text| Some(text.to_owned()))
     }
 
     /// Takes the next word away if it is a text that `read` understands.
@@ -109,26 +110,33 @@ impl Words {
     /// The person that is named: by an id in front, or else by a mention anywhere. Is taken from the words. Nobody if a
     /// name is written in front: who is mentioned behind it belongs to what is said of him. `looks_like_id` knows the
     /// platform's ids.
-    pub fn named(&mut self, looks_like_id: impl Fn(&str) -> bool) -> Option<Person> {
+    ///
+    /// # Errors
+    /// A handle that is nobody's who is known: who else shows it as his name is not meant.
+    pub fn named(
+        &mut self,
+        looks_like_id: impl Fn(&str) -> bool,
+    ) -> Result<Option<Person>, Unknown> {
         if let Some(Word::Text(text)) = self.words.front() {
             let id = text.trim_start_matches('@');
             if id.len() <= LONGEST_ID && looks_like_id(id) {
                 let id = id.strip_prefix("id:").unwrap_or(id).to_owned();
                 self.words.pop_front();
-                return Some(Person {
+                return Ok(Some(Person {
                     id: UserId::from(id.as_str()),
                     shown: id,
-                });
+                }));
             }
             if text.len() > 1 && text.starts_with('@') {
-                return None;
+                return Ok(None);
             }
         }
-        let mentioned = |word: &Word| matches!(word, Word::Person { .. });
-        let at = self.words.iter().position(mentioned)?;
-        match self.words.remove(at)? {
-            Word::Person { id, name } => Some(Person { id, shown: name }),
-            Word::Text(_) => None,
+        let mentioned = |word: &Word| !matches!(word, Word::Text(_));
+        let at = self.words.iter().position(mentioned);
+        match at.and_then(|at| self.words.remove(at)) {
+            Some(Word::Person { id, name }) => Ok(Some(Person { id, shown: name })),
+            Some(Word::Handle(name)) => Err(Unknown(name)),
+            Some(Word::Text(_)) | None => Ok(None),
         }
     }
 
@@ -138,7 +146,7 @@ impl Words {
     pub fn names(&self) -> Vec<String> {
         let texts = self.words.iter().map_while(|word| match word {
             Word::Text(text) => Some(text.as_str()),
-            Word::Person { .. } => None,
+            Word::Person { .. } | Word::Handle(_) => None,
         });
         let texts: Vec<&str> = texts.take(LONGEST_NAME).collect();
         let Some(first) = texts.first().and_then(|text| text.strip_prefix('@')) else {
@@ -171,7 +179,7 @@ impl Words {
     pub fn rest(&self) -> String {
         let texts = self.words.iter().map(|word| match word {
             Word::Text(text) => text.clone(),
-            Word::Person { name, .. } => format!("@{name}"),
+            Word::Person { name, .. } | Word::Handle(name) => format!("@{name}"),
         });
         texts.collect::<Vec<_>>().join(" ")
     }
@@ -235,7 +243,7 @@ mod tests {
             mention("7", "Bob the builder"),
             Segment::Text(" spam".into()),
         ]));
-        let bob = words.named(number).expect("a person");
+        let bob = words.named(number).expect("known").expect("a person");
         assert_eq!(
             (bob.id.as_str(), bob.shown.as_str()),
             ("7", "Bob the builder")
@@ -244,13 +252,21 @@ mod tests {
         assert_eq!(words.rest(), "spam");
 
         let mut words = Words::of(&body(vec![Segment::Text("/kick 42 he spams".into())]));
-        assert_eq!(words.named(number).expect("a person").id.as_str(), "42");
+        assert_eq!(
+            words
+                .named(number)
+                .expect("known")
+                .expect("a person")
+                .id
+                .as_str(),
+            "42"
+        );
         assert_eq!(words.rest(), "he spams");
 
         let mut answer = body(vec![Segment::Text("/kick for spam".into())]);
         answer.reply_author = Some("8".into());
         let mut words = Words::of(&answer);
-        assert_eq!(words.named(number), None);
+        assert_eq!(words.named(number), Ok(None));
         assert_eq!(words.answered().expect("a person").id.as_str(), "8");
         assert_eq!(words.rest(), "for spam");
     }
@@ -262,7 +278,10 @@ mod tests {
                 Segment::Text(format!("/ban {front} insulted ")),
                 mention("7", "Bob"),
             ]));
-            let named = words.named(looks_like_42).expect("a person");
+            let named = words
+                .named(looks_like_42)
+                .expect("known")
+                .expect("a person");
             assert_eq!(named.id.as_str(), "42", "{front}");
             assert_eq!(words.rest(), "insulted @Bob");
         }
@@ -270,7 +289,7 @@ mod tests {
             Segment::Text("/ban @Ann insulted ".into()),
             mention("7", "Bob"),
         ]));
-        assert_eq!(words.named(number), None, "a name is in front");
+        assert_eq!(words.named(number), Ok(None), "a name is in front");
         assert_eq!(words.names(), ["Ann insulted", "Ann"]);
     }
 
@@ -288,15 +307,49 @@ mod tests {
         ]);
         answer.reply_author = Some("8".into());
         let mut words = Words::of(&answer);
-        let named = words.named(number).expect("a person");
+        let named = words.named(number).expect("known").expect("a person");
         assert_eq!((named.id.as_str(), named.shown.as_str()), ("7", "7"));
         assert_eq!(words.rest(), "spam");
     }
 
     #[test]
+    fn a_handle_means_nobody_but_its_bearer() {
+        let handle = || Segment::Handle("bobby".into());
+        let unknown = || Err(Unknown("bobby".into()));
+        for text in ["/ban ", "/ban 10m "] {
+            let said = body(vec![Segment::Text(text.into()), handle()]);
+            let mut words = Words::of(&said);
+            assert_eq!(words.names(), [""; 0], "no name that somebody shows");
+            assert_eq!(words.named(number_of_five), unknown(), "{text}");
+        }
+        // In front of a mention it is meant, behind an id or a mention it belongs to the reason.
+        let mut words = Words::of(&body(vec![
+            Segment::Text("/ban ".into()),
+            handle(),
+            mention("7", "Bob"),
+        ]));
+        assert_eq!(words.named(number), unknown());
+        for meant in [Segment::Text("42 ".into()), mention("42", "Ann")] {
+            let mut words = Words::of(&body(vec![
+                Segment::Text("/ban ".into()),
+                meant,
+                Segment::Text(" insulted ".into()),
+                handle(),
+            ]));
+            let named = words.named(number).expect("known").expect("a person");
+            assert_eq!(named.id.as_str(), "42");
+            assert_eq!(words.rest(), "insulted @bobby");
+        }
+    }
+
+    fn number_of_five(text: &str) -> bool {
+        text.len() >= 5 && number(text)
+    }
+
+    #[test]
     fn a_name_that_is_only_written_is_nobody_by_itself() {
         let mut words = Words::of(&body(vec![Segment::Text("/kick @Bob the builder".into())]));
-        assert_eq!(words.named(number), None);
+        assert_eq!(words.named(number), Ok(None));
         assert_eq!(words.names(), ["Bob the builder", "Bob the", "Bob"]);
         words.take_name("Bob the");
         assert_eq!(words.rest(), "builder");

@@ -102,6 +102,11 @@ pub enum Rights {
     },
     /// Nobody was named.
     WhoIsMeant,
+    /// A handle of the platform is nobody's who is known.
+    UnknownHandle {
+        /// The handle, without its mark.
+        name: String,
+    },
     /// Several people have the name.
     Several {
         /// Each with his id.
@@ -213,6 +218,9 @@ impl Rights {
                 "Several people have that name: mention one, or write the id.\n{}",
                 people.join("\n")
             ),
+            Self::UnknownHandle { name } => format!(
+                "I have not met @{name} yet, and a name that somebody shows is not taken for it. Answer a message of that person, or write the id."
+            ),
             Self::WhoIsMeant => {
                 "Who is meant? Mention the person, answer a message of his, or write his id.".into()
             }
@@ -295,6 +303,9 @@ impl Rights {
             Self::Several { people } => {
                 format!("有多人同名，请 @ 对方或写出 id：\n{}", people.join("\n"))
             }
+            Self::UnknownHandle { name } => format!(
+                "我还没见过 @{name}，别人显示的同名也不算数。请回复对方的消息，或写出对方的 id。"
+            ),
             Self::WhoIsMeant => "指的是谁？请 @ 对方、回复对方的消息，或写出对方的 id。".into(),
             Self::NotGiven(refused) => not_given_zh(*refused).into(),
             Self::NoRole { given, roles } => {

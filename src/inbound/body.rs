@@ -58,7 +58,7 @@ pub fn encode(message: &InboundMessage) -> Box<str> {
 pub fn is_too_large(message: &InboundMessage) -> bool {
     let length = |segment: &Segment| match segment {
         Segment::Text(text) | Segment::Quote(text) | Segment::Placeholder(text) => text.len(),
-        Segment::Mention { name, .. } => name.len(),
+        Segment::Mention { name, .. } | Segment::Handle(name) => name.len(),
         Segment::MentionAll => 0,
         Segment::Attachment(attachment) => attachment.reference.len(),
     };
@@ -124,7 +124,7 @@ pub fn text_with(body: &Body, mut file: impl FnMut(&Attachment) -> String) -> St
         match segment {
             Segment::Text(piece) => text.push_str(piece),
             Segment::Mention { name, .. } if name.is_empty() => {}
-            Segment::Mention { name, .. } => {
+            Segment::Mention { name, .. } | Segment::Handle(name) => {
                 text.push('@');
                 text.push_str(&fence::label(name));
             }

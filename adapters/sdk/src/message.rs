@@ -126,6 +126,9 @@ pub enum Segment {
         /// The name shown, without the mark of mention; may be empty.
         name: String,
     },
+    /// Somebody is called by what is his alone on the whole platform, without the mark of mention, and the adapter cannot
+    /// tell whose that is. It never stands for who shows the same name: that anybody can.
+    Handle(String),
     /// Everybody is mentioned. Never addresses the bot.
     MentionAll,
     /// Text of an earlier message that the sender quotes or forwards: untrusted, somebody else's words.
@@ -210,7 +213,7 @@ impl InboundMessage {
         self.segments.iter().all(|segment| match segment {
             Segment::Text(text) | Segment::Quote(text) => text.trim().is_empty(),
             Segment::Mention { .. } | Segment::MentionAll => true,
-            Segment::Attachment(_) | Segment::Placeholder(_) => false,
+            Segment::Handle(_) | Segment::Attachment(_) | Segment::Placeholder(_) => false,
         })
     }
 }
@@ -222,7 +225,7 @@ pub fn own_text(segments: &[Segment]) -> String {
     for segment in segments {
         match segment {
             Segment::Text(piece) => text.push_str(piece),
-            Segment::Mention { name, .. } if !name.is_empty() => {
+            Segment::Mention { name, .. } | Segment::Handle(name) if !name.is_empty() => {
                 text.push('@');
                 text.push_str(name);
             }

@@ -97,6 +97,7 @@ pub fn describe(segments: &[Segment], longest: usize) -> String {
                 text.push_str(if name.is_empty() { user.as_str() } else { name });
                 text.push(' ');
             }
+            Segment::Handle(name) => text.push_str(&format!("@{name} ")),
             Segment::MentionAll => text.push_str("@all "),
             Segment::Placeholder(words) => text.push_str(&format!("[{words}]")),
             Segment::Attachment(attachment) => text.push_str(match attachment.kind {
