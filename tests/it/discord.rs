@@ -13,7 +13,7 @@ mod slash;
 mod streaming;
 mod threads;
 mod waiting;
-mod whole;
+pub mod whole;
 
 use std::{sync::Arc, time::Duration};
 
@@ -30,7 +30,7 @@ use weirgate_testkit::{
 };
 
 const LIMIT: Duration = Duration::from_secs(10);
-const TOKEN: &str = "MTAwMDE.TEST-x.secret_value";
+pub const TOKEN: &str = "MTAwMDE.TEST-x.secret_value";
 
 /// A running adapter and the platform.
 struct Rig {

@@ -43,6 +43,7 @@ mod skills;
 mod soak;
 mod startup;
 mod store;
+mod targets;
 mod telegram;
 mod tools;
 mod turns;

@@ -15,7 +15,7 @@ mod sending;
 mod streaming;
 mod topics;
 mod webhook;
-mod whole;
+pub mod whole;
 
 use std::{sync::Arc, time::Duration};
 
@@ -30,8 +30,8 @@ use weirgate_telegram::{Settings, Telegram};
 use weirgate_testkit::{ingress::RecordingIngress, telegram::FakeTelegram};
 
 const LIMIT: Duration = Duration::from_secs(10);
-const TOKEN: &str = "10001:TEST-secret_value_abcdef";
-const GROUP: i64 = -1_001_234_567_890;
+pub const TOKEN: &str = "10001:TEST-secret_value_abcdef";
+pub const GROUP: i64 = -1_001_234_567_890;
 
 /// A running adapter and the service.
 struct Rig {

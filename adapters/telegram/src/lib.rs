@@ -14,6 +14,7 @@ mod connect;
 mod download;
 mod floods;
 pub mod format;
+mod handles;
 mod leave;
 mod members;
 mod menu;

@@ -20,7 +20,7 @@ use crate::{
     api::CallError,
     places::Place,
     receive::{name, role},
-    telegram::Shared,
+    telegram::{Shared, unix_time},
 };
 
 /// Groups that are asked about for one batch, and how long all of them may take: updates behind them wait meanwhile.
@@ -66,6 +66,10 @@ pub async fn admins(shared: &Shared, chat: i64) -> Result<Vec<Member>, CallError
     let call = GetChatAdministrators::new(ChatId(chat));
     let found = api.call(&call, shared.settings.call_timeout).await?;
     let records = found.as_array().into_iter().flatten();
+    let now = unix_time();
+    records
+        .clone()
+        .for_each(|record| shared.handles.learn(&record["user"], now));
     let found: Vec<Member> = records
         .filter_map(|record| member(shared, record))
         .collect();

@@ -1,7 +1,7 @@
 //! Updates into the contract's events.
 //!
 //! Owns what each kind of update means, and which are nobody's business. The time is an argument, and nothing is kept
-//! but the new numbers of groups. An update that is not known or not whole never hides the ones beside it.
+//! but the new numbers of groups and whose a user name is. An update that is not known or not whole never hides the ones beside it.
 
 mod content;
 mod kinds;
@@ -19,6 +19,7 @@ use serde_json::Value;
 use weirgate_sdk::{AccountName, ConversationKey, Event, Platform, Timestamp, UserKey, text::line};
 
 use crate::{
+    handles::Handles,
     moves::Moves,
     places::{Place, is_chat},
     telegram::Shared,
@@ -57,6 +58,8 @@ pub struct Receiver<'a> {
     pub ignored: &'a HashSet<String>,
     /// Groups that have another number now; updates tell of new ones.
     pub moves: &'a Moves,
+    /// User names and their bearers; updates tell of them.
+    pub handles: &'a Handles,
 }
 
 impl<'a> Receiver<'a> {
@@ -69,6 +72,7 @@ impl<'a> Receiver<'a> {
             bot,
             ignored: &shared.settings.ignore,
             moves: &shared.moves,
+            handles: &shared.handles,
         }
     }
 }
@@ -90,6 +94,7 @@ impl Receiver<'_> {
         let Some((kind, value)) = content else {
             return vec![other("update")];
         };
+        self.handles.learn_from(value, now);
         match kind.as_str() {
             "message" | "channel_post" => self.message(id, kind, value, now),
             "edited_message" | "edited_channel_post" => {

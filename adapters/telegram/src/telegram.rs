@@ -30,6 +30,7 @@ use crate::{
     buttons, check,
     floods::Floods,
     format::Entities,
+    handles::Handles,
     moves::Moves,
     places::{Place, is_private},
     poll,
@@ -76,6 +77,8 @@ pub struct Shared {
     pub patience: Patience,
     /// Groups that have another number now.
     pub moves: Moves,
+    /// User names and their bearers.
+    pub handles: Handles,
     /// The commands.
     pub menu: Menu,
     /// How the platform reaches the gateway, and what it proves itself with, where it posts updates.
@@ -107,6 +110,7 @@ impl Shared {
             admins: Admins::default(),
             patience: Patience::default(),
             moves: Moves::default(),
+            handles: Handles::default(),
             menu: setup.menu.clone(),
             hook: Hook::new(setup),
             api,

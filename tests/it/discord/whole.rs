@@ -14,7 +14,7 @@ fn account(fake: &FakeDiscord, token: &str) -> Value {
     json!({ "token": token, "api_url": fake.url(), "reconnect": 0.1, "limits": off })
 }
 
-pub(super) async fn gateway(fake: &FakeDiscord, changes: Value) -> (FakeModel, Gateway) {
+pub async fn gateway(fake: &FakeDiscord, changes: Value) -> (FakeModel, Gateway) {
     let model = FakeModel::start().await;
     let accounts = json!({ "main": account(fake, TOKEN) });
     // Whole answers, so that the first that is seen of one is all of it.

@@ -19,7 +19,7 @@ fn account(fake: &FakeTelegram, token: &str) -> Value {
     })
 }
 
-pub(super) async fn gateway(fake: &FakeTelegram, changes: Value) -> (FakeModel, Gateway) {
+pub async fn gateway(fake: &FakeTelegram, changes: Value) -> (FakeModel, Gateway) {
     let model = FakeModel::start().await;
     let accounts = json!({ "main": account(fake, TOKEN) });
     let mut all = json!({ "platforms": { "telegram": { "accounts": accounts } } });

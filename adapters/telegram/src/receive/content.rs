@@ -27,9 +27,12 @@ pub struct Content {
     pub for_another_bot: bool,
 }
 
+/// Whose a user name is, if that is known.
+type Bearer<'a> = &'a dyn Fn(&str) -> Option<i64>;
+
 /// Reads what a message says.
 #[must_use]
-pub fn read(message: &Value, bot: &Bot) -> Content {
+pub fn read(message: &Value, bot: &Bot, bearer: Bearer<'_>) -> Content {
     let mut content = Content::default();
     if let Some(quote) = quote(message, bot) {
         content.segments.push(Segment::Quote(quote));
@@ -54,7 +57,7 @@ pub fn read(message: &Value, bot: &Bot) -> Content {
         content.segments.push(Segment::Quote(quoted(&from, text)));
         return content;
     }
-    let mut words = Words::new(text, bot);
+    let mut words = Words::new(text, bot, bearer);
     for entity in entities.as_array().into_iter().flatten().take(MAX_ENTITIES) {
         words.entity(entity);
     }
@@ -130,6 +133,7 @@ struct Position {
 struct Words<'a> {
     text: &'a str,
     bot: &'a Bot,
+    bearer: Bearer<'a>,
     /// How far it was read.
     at: Position,
     segments: Vec<Segment>,
@@ -139,10 +143,11 @@ struct Words<'a> {
 }
 
 impl<'a> Words<'a> {
-    fn new(text: &'a str, bot: &'a Bot) -> Self {
+    fn new(text: &'a str, bot: &'a Bot, bearer: Bearer<'a>) -> Self {
         let mut words = Self {
             text,
             bot,
+            bearer,
             at: Position::default(),
             segments: Vec::new(),
             after_mention: false,
@@ -195,10 +200,14 @@ impl<'a> Words<'a> {
         match entity["type"].as_str() {
             Some("mention") => {
                 let name = inner.strip_prefix('@').unwrap_or(inner);
-                // Others are known by their names alone, which stay in the text.
+                self.text_until(start, after);
+                // The platform tells of a mention by user name nothing but that.
                 if self.bot.is(name) {
-                    self.text_until(start, after);
                     self.mention(self.bot.id, "");
+                } else if let Some(id) = (self.bearer)(name) {
+                    self.mention(id, name);
+                } else {
+                    self.segments.push(Segment::Handle(line(name, 200)));
                 }
             }
             Some("text_mention") => {

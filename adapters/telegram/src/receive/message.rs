@@ -40,7 +40,8 @@ impl Receiver<'_> {
         if self.ignored.contains(sender.key.id.as_str()) {
             return vec![other("message of an ignored user")];
         }
-        let content = content::read(message, self.bot);
+        let bearer = |name: &str| self.handles.bearer(name, now);
+        let content = content::read(message, self.bot, &bearer);
         if content.for_another_bot {
             return vec![other("command of another bot")];
         }

@@ -19,6 +19,7 @@ fn read_with(moves: &Moves, update: &Value) -> Vec<Event> {
     };
     let receiver = Receiver {
         moves,
+        handles: &Handles::default(),
         platform: &"telegram".into(),
         account: &"main".into(),
         bot: &bot,

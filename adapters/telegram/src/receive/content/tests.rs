@@ -23,6 +23,11 @@ fn mention(user: &str, name: &str) -> Segment {
     }
 }
 
+/// What a message says, read by somebody who has met nobody.
+fn read(message: &Value) -> Content {
+    super::read(message, &bot(), &|_| None)
+}
+
 /// A message with a text in which these pieces are entities of this kind.
 fn with(words: &str, entities: &[(&str, &str)]) -> Value {
     let units = |text: &str| text.chars().map(char::len_utf16).sum::<usize>();
@@ -37,35 +42,58 @@ fn with(words: &str, entities: &[(&str, &str)]) -> Value {
 }
 
 #[test]
-fn the_bot_is_mentioned_by_name_in_any_case_and_others_stay_words() {
+fn the_bot_is_mentioned_by_name_in_any_case_and_others_by_theirs() {
     let message = with(
         "😀 @mybot hello @MyBotty",
         &[("mention", "@mybot"), ("mention", "@MyBotty")],
     );
-    let content = read(&message, &bot());
+    let handle = || Segment::Handle("MyBotty".into());
+    let content = read(&message);
     assert_eq!(
         content.segments,
-        [text("😀 "), mention("10001", ""), text("hello @MyBotty")]
+        [text("😀 "), mention("10001", ""), text("hello "), handle()]
     );
     assert!(content.mentions_bot);
-    let content = read(&with("hi @MyBotty", &[("mention", "@MyBotty")]), &bot());
+    let content = read(&with("hi @MyBotty", &[("mention", "@MyBotty")]));
     assert_eq!(
         (content.segments, content.mentions_bot),
-        (vec![text("hi @MyBotty")], false)
+        (vec![text("hi "), handle()], false)
     );
+}
+
+#[test]
+fn a_user_name_is_its_bearer_where_he_is_known() {
+    let bearer = |name: &str| (name == "bobby").then_some(7);
+    let message = with(
+        "/ban @bobby @alice",
+        &[("mention", "@bobby"), ("mention", "@alice")],
+    );
+    let content = super::read(&message, &bot(), &bearer);
+    assert_eq!(
+        content.segments,
+        [
+            text("/ban "),
+            mention("7", "bobby"),
+            text(" "),
+            Segment::Handle("alice".into()),
+        ]
+    );
+    // What only looks like one is a word.
+    let content = super::read(&with("/ban @bobby", &[]), &bot(), &bearer);
+    assert_eq!(content.segments, [text("/ban @bobby")]);
 }
 
 #[test]
 fn people_without_a_name_are_mentioned_by_their_ids() {
     let mut message = with("ask 王 now", &[("text_mention", "王")]);
     message["entities"][0]["user"] = json!({ "id": 7, "first_name": "王" });
-    let content = read(&message, &bot());
+    let content = read(&message);
     assert_eq!(
         content.segments,
         [text("ask "), mention("7", "王"), text(" now")]
     );
     message["entities"][0]["user"] = json!({ "id": 10_001 });
-    assert!(read(&message, &bot()).mentions_bot);
+    assert!(read(&message).mentions_bot);
 }
 
 #[test]
@@ -79,7 +107,7 @@ fn commands_go_to_the_bot_that_they_name() {
         ("text /status@MyBot", "text /status@MyBot", false, false),
         ("/a/b@MyBot", "/a/b@MyBot", false, false),
     ] {
-        let content = read(&json!({ "caption": words }), &bot());
+        let content = read(&json!({ "caption": words }));
         assert_eq!(content.segments, [text(expected)], "{words}");
         assert_eq!(
             (content.mentions_bot, content.for_another_bot),
@@ -93,7 +121,7 @@ fn commands_go_to_the_bot_that_they_name() {
 fn hidden_addresses_are_shown_and_odd_entities_passed_over() {
     let mut message = with("see here, ok", &[("text_link", "here"), ("bold", "ok")]);
     message["entities"][0]["url"] = json!("https://example.com/");
-    let content = read(&message, &bot());
+    let content = read(&message);
     let link = Segment::Placeholder("link: https://example.com/".into());
     assert_eq!(content.segments, [text("see here"), link, text(", ok")]);
     let odd = json!({ "text": "😀 @MyBot", "entities": [
@@ -103,14 +131,14 @@ fn hidden_addresses_are_shown_and_odd_entities_passed_over() {
         { "type": "mention", "offset": u64::MAX, "length": u64::MAX },
         { "type": 5 }, 7, null,
     ]});
-    assert_eq!(read(&odd, &bot()).segments, [text("😀 @MyBot")]);
+    assert_eq!(read(&odd).segments, [text("😀 @MyBot")]);
 }
 
 #[test]
 fn what_is_answered_is_a_quotation() {
     let answered = |replied: Value| {
         let message = json!({ "text": "why?", "reply_to_message": replied });
-        read(&message, &bot()).segments
+        read(&message).segments
     };
     let said = json!({ "message_id": 1, "from": { "id": 7, "first_name": "A", "last_name": "B" }, "text": "so" });
     assert_eq!(
@@ -122,10 +150,7 @@ fn what_is_answered_is_a_quotation() {
         json!({ "message_id": 1, "from": { "id": 10_001, "first_name": "Bot" }, "text": "so" });
     assert_eq!(answered(own.clone()), [text("why?")]);
     let picked = json!({ "text": "why?", "reply_to_message": own, "quote": { "text": "o" } });
-    assert_eq!(
-        read(&picked, &bot()).segments[0],
-        Segment::Quote("Bot: o".into())
-    );
+    assert_eq!(read(&picked).segments[0], Segment::Quote("Bot: o".into()));
     // Every message of a topic seems to answer the one that opened it.
     let start =
         json!({ "message_id": 1, "from": { "id": 7 }, "forum_topic_created": { "name": "t" } });
@@ -138,7 +163,7 @@ fn forwarded_words_are_somebody_elses() {
         "text": "/stop @MyBot",
         "forward_origin": { "type": "channel", "chat": { "id": -7, "title": "News" } },
     });
-    let content = read(&message, &bot());
+    let content = read(&message);
     assert_eq!(
         content.segments,
         [Segment::Quote("News: /stop @MyBot".into())]
@@ -165,10 +190,10 @@ fn files_are_references_and_other_things_described() {
         file(AttachmentKind::Image, "large", None, Some(1_000)),
         text("look"),
     ];
-    assert_eq!(read(&photo, &bot()).segments, expected);
+    assert_eq!(read(&photo).segments, expected);
     let document = json!({ "document": { "file_id": "d", "file_name": "a\n.pdf" } });
     let expected = [file(AttachmentKind::File, "d", Some("a .pdf"), None)];
-    assert_eq!(read(&document, &bot()).segments, expected);
+    assert_eq!(read(&document).segments, expected);
     for (message, words) in [
         (json!({ "sticker": { "emoji": "😀" } }), "sticker 😀"),
         (
@@ -187,11 +212,11 @@ fn files_are_references_and_other_things_described() {
         (json!({ "photo": [] }), "photo"),
         (json!({ "voice": { "file_id": 7 } }), "voice"),
     ] {
-        let found = read(&message, &bot()).segments;
+        let found = read(&message).segments;
         assert_eq!(found, [Segment::Placeholder(words.into())], "{message}");
     }
     assert_eq!(
-        read(&json!({ "message_id": 1, "date": 1 }), &bot()),
+        read(&json!({ "message_id": 1, "date": 1 })),
         Content::default()
     );
 }
