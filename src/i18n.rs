@@ -28,6 +28,8 @@ use std::time::Duration;
 
 use weirgate_sdk::Timestamp;
 
+use crate::permission::Level;
+
 /// A language of the gateway's own texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Language {
@@ -258,8 +260,15 @@ fn tenths(millis: u64) -> String {
 /// Everything that the gateway says to people in its own words.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Text {
-    /// Head of /help.
-    HelpHead,
+    /// Head of /help, or of its part for this level.
+    HelpHead(Level),
+    /// What else /help tells, and of which parts.
+    HelpMore {
+        /// Of what is for those who moderate.
+        admin: bool,
+        /// Of what is for owners.
+        owner: bool,
+    },
     /// What a command does, in one line.
     About(About),
     /// Answer to a bare /ping.

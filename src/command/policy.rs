@@ -1,18 +1,22 @@
 //! /policy: shows and sets what a conversation says about permissions.
 //!
-//! Owns the syntax; the keys and their values are those of [`crate::permission::policy`].
+//! Owns the syntax, in which people of a list are named as in any command; the keys and their values are those of
+//! [`crate::permission::policy`].
 
 use async_trait::async_trait;
+use weirgate_sdk::UserId;
 
 use super::{
     Call, Command, Desk, Done, Site, Spec, When,
     argument::{Kind, Takes, perhaps},
+    target,
+    words::Words,
 };
 use crate::{
     i18n::{About, arguments::Label, rights::Rights},
     permission::{
         AuditEvent, Capability, Level, Scope,
-        policy::{BadPolicy, KEYS, Policy},
+        policy::{self, BadPolicy, KEYS, Policy},
     },
     store::{Effect, Place, StoreError},
 };
@@ -40,6 +44,8 @@ const OF_ADMINS: [&str; 4] = [
     "max_messages_per_minute",
     "max_commands_per_minute",
 ];
+/// Keys whose values are people.
+const LISTS: [&str; 2] = ["whitelist", "blacklist"];
 /// A word that takes a key back to its default.
 const RESET: &str = "reset";
 
@@ -83,6 +89,11 @@ impl Command for PolicyCommand {
         let permissions = desk.rules.get().settings.permissions.clone();
         let mut policy = rules.policy.clone();
         let reset = value.eq_ignore_ascii_case(RESET);
+        let listed = match people(&call, desk, (known, value)) {
+            Ok(listed) => listed,
+            Err(text) => return Ok(refuse(&text, &call)),
+        };
+        let value = listed.as_deref().unwrap_or(value);
         let default = Policy::default().get(known).unwrap_or_default();
         let set = if reset && known == "default_role" {
             policy.default_role = None;
@@ -107,6 +118,24 @@ impl Command for PolicyCommand {
         }
         Ok(changed(call, known, &policy, reset))
     }
+}
+
+/// The ids of those whom a list of people names; `None` for the value of another key, and for one that names nobody.
+fn people(
+    call: &Call<'_>,
+    desk: &Desk,
+    (key, value): (&str, &str),
+) -> Result<Option<String>, Rights> {
+    let names_nobody = value.eq_ignore_ascii_case(RESET) || policy::is_none(value);
+    if !LISTS.contains(&key) || names_nobody {
+        return Ok(None);
+    }
+    let mut words = Words::of_list(call.body);
+    // The key.
+    words.text();
+    let ids = target::listed(call, desk, &mut words)?;
+    let ids: Vec<&str> = ids.iter().map(UserId::as_str).collect();
+    Ok(Some(ids.join(" ")))
 }
 
 fn changed(call: Call<'_>, key: &str, policy: &Policy, reset: bool) -> Done {

@@ -107,11 +107,8 @@ fn give(call: Call<'_>, desk: &Desk, change: Change<'_>) -> Done {
     let (user, now) = (change.target.person.id.as_str(), desk.now());
     let takes = NONE.contains(&change.name.as_str());
     let new = if takes {
-        // What he is without a role of his own.
-        change
-            .permissions
-            .roles
-            .get(&change.permissions.default_role)
+        // What he is without a role of his own, which may be more than it.
+        Some(&change.target.ungranted)
     } else {
         change.permissions.roles.get(&change.name)
     };

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use weirgate_sdk::{
-    Adapter, PlatformRole, SenderKind, UserKey,
+    Adapter, PlatformRole, SenderKind, UserId, UserKey,
     moderation::{Member, ModerationError},
 };
 
@@ -17,7 +17,7 @@ use super::{
 use crate::{
     i18n::rights::Rights,
     permission::{
-        Permissions, Standing,
+        Permissions, Role, Standing,
         policy::ConversationRules,
         standing::{Known, standing},
     },
@@ -26,7 +26,9 @@ use crate::{
 
 /// People of one name that are listed.
 const SEVERAL: usize = 10;
-/// Characters that are shown of a handle that is nobody's.
+/// People of one list who are not named by numbers.
+const MOST_NAMES: usize = 100;
+/// Characters that are shown of a handle or word that is nobody's.
 const LONGEST_HANDLE: usize = 64;
 
 /// Somebody who is meant.
@@ -38,6 +40,8 @@ pub struct Target {
     pub is_caller: bool,
     /// What he is here.
     pub standing: Standing,
+    /// What he would be here without the role that he was given.
+    pub ungranted: Role,
     /// The platform knows him in this conversation.
     pub member: Option<Member>,
 }
@@ -97,6 +101,41 @@ pub fn person(call: &Call<'_>, desk: &Desk, words: &mut Words) -> Result<Person,
     named.or_else(|| words.answered()).ok_or(Rights::WhoIsMeant)
 }
 
+/// The ids of all whom words list: by a mention, an id, which here is a number of any length, or a name as
+/// [`named`] reads it.
+///
+/// # Errors
+/// What to tell the caller, if a word is nobody's id or name.
+pub fn listed(call: &Call<'_>, desk: &Desk, words: &mut Words) -> Result<Vec<UserId>, Rights> {
+    let number = |word: &str| {
+        let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then(|| UserId::from(word))
+    };
+    let (mut ids, mut names) = (Vec::new(), 0..MOST_NAMES);
+    while !words.is_empty() {
+        let id = match words.take_if(number) {
+            Some(id) => id,
+            // Each is looked for among all who were heard.
+            None if names.next().is_none() => {
+                return Err(Rights::TooManyNames { most: MOST_NAMES });
+            }
+            None => match named(call, desk, words) {
+                Ok(Some(person)) => person.id,
+                Ok(None) | Err(Rights::WhoIsMeant) => {
+                    let given = words.text().unwrap_or_default();
+                    let given = given.chars().take(LONGEST_HANDLE).collect();
+                    return Err(Rights::NobodyListed { given });
+                }
+                Err(text) => return Err(text),
+            },
+        };
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    Ok(ids)
+}
+
 /// Whom the words of a call mean, looked up; or the answer that says why that is not known.
 ///
 /// # Errors
@@ -152,23 +191,27 @@ pub async fn find(
     let claimed = desk.directory.is_claimed_by(&user).await.unwrap_or(true);
     let role = member.as_ref().map(|member| member.role);
     let terms = desk.rules.get().terms(call.conversation);
-    let standing = standing(
-        &Known {
-            user: &user,
-            kind: SenderKind::Person,
-            platform_role: role.unwrap_or(PlatformRole::Unknown),
-            claimed,
-            grant: rules.grants.get(person.id.as_str()),
-            policy: &rules.policy,
-            of_account: terms.default_role.as_deref(),
-            now: desk.now(),
-        },
-        permissions,
-    );
+    let known = Known {
+        user: &user,
+        kind: SenderKind::Person,
+        platform_role: role.unwrap_or(PlatformRole::Unknown),
+        claimed,
+        grant: rules.grants.get(person.id.as_str()),
+        policy: &rules.policy,
+        of_account: terms.default_role.as_deref(),
+        now: desk.now(),
+    };
+    let without = Known {
+        grant: None,
+        ..known
+    };
+    let ungranted = standing(&without, permissions).role;
+    let standing = standing(&known, permissions);
     Ok(Target {
         is_caller: user == *call.person,
         person,
         standing,
+        ungranted,
         member,
     })
 }

@@ -54,13 +54,23 @@ impl Words {
     /// The words of a message, without the command's name and whatever stands before it.
     #[must_use]
     pub fn of(body: &Body) -> Self {
+        Self::between(body, char::is_whitespace)
+    }
+
+    /// Like [`Words::of`], where commas end words as well.
+    #[must_use]
+    pub fn of_list(body: &Body) -> Self {
+        Self::between(body, |c| c.is_whitespace() || ",，、".contains(c))
+    }
+
+    fn between(body: &Body, separates: impl Fn(char) -> bool) -> Self {
         let mut words = VecDeque::new();
         let mut name_passed = false;
         let text = Segment::Text(body.text.clone());
         for segment in std::iter::once(&text).chain(&body.segments) {
             match segment {
                 Segment::Text(text) => {
-                    for word in text.split_whitespace() {
+                    for word in text.split(&separates).filter(|word| !word.is_empty()) {
                         if std::mem::replace(&mut name_passed, true) {
                             words.push_back(Word::Text(word.to_owned()));
                         }

@@ -1,12 +1,19 @@
 //! The gateway's texts in English.
 
 use super::{About, Language, LoggedTurn, StatusFacts, Text, WhyFacts, counted, rough, tenths};
-use crate::clock::minute;
+use crate::{clock::minute, permission::Level};
 
 /// Renders a text.
 pub(super) fn render(text: &Text) -> String {
     match text {
-        Text::HelpHead => "Commands:".into(),
+        Text::HelpHead(Level::Admin) => "For admins:".into(),
+        Text::HelpHead(Level::Owner) => "For owners:".into(),
+        Text::HelpHead(_) => "Commands:".into(),
+        Text::HelpMore { admin, owner } => {
+            let admin = if *admin { ", /help admin" } else { "" };
+            let owner = if *owner { ", /help owner" } else { "" };
+            format!("More: /help NAME of a command{admin}{owner}")
+        }
         Text::About(about) => self::about(*about).into(),
         Text::Pong => "pong".into(),
         Text::Status(facts) => status(facts),

@@ -107,6 +107,16 @@ pub enum Rights {
         /// The handle, without its mark.
         name: String,
     },
+    /// A word in a list of people is nobody's id or name.
+    NobodyListed {
+        /// What was written.
+        given: String,
+    },
+    /// Too many people of a list are not named by numbers.
+    TooManyNames {
+        /// The most.
+        most: usize,
+    },
     /// Several people have the name.
     Several {
         /// Each with his id.
@@ -214,13 +224,12 @@ impl Rights {
             Self::Pairing { people } => people.join("\n"),
             Self::NoSuchCode => "No such code is good.".into(),
             Self::Paired { who } => format!("{who} is let in."),
-            Self::Several { people } => format!(
-                "Several people have that name: mention one, or write the id.\n{}",
-                people.join("\n")
-            ),
-            Self::UnknownHandle { name } => format!(
-                "I have not met @{name} yet, and a name that somebody shows is not taken for it. Answer a message of that person, or write the id."
-            ),
+            Self::Several { people } => several_en(people),
+            Self::UnknownHandle { name } => unknown_en(name),
+            Self::NobodyListed { given } => nobody_en(given),
+            Self::TooManyNames { most } => {
+                format!("At most {most} people can be named at once, any number by numeric ids.")
+            }
             Self::WhoIsMeant => {
                 "Who is meant? Mention the person, answer a message of his, or write his id.".into()
             }
@@ -306,6 +315,12 @@ impl Rights {
             Self::UnknownHandle { name } => format!(
                 "我还没见过 @{name}，别人显示的同名也不算数。请回复对方的消息，或写出对方的 id。"
             ),
+            Self::NobodyListed { given } => format!(
+                "“{given}”不是这里的人。请 @ 对方，或写出 id 或 @名字；不是数字的 id 写成 id:…"
+            ),
+            Self::TooManyNames { most } => {
+                format!("一次最多写 {most} 个人的名字；数字 id 不限。")
+            }
             Self::WhoIsMeant => "指的是谁？请 @ 对方、回复对方的消息，或写出对方的 id。".into(),
             Self::NotGiven(refused) => not_given_zh(*refused).into(),
             Self::NoRole { given, roles } => {
@@ -360,6 +375,23 @@ fn lacks_zh(missing: Capability) -> &'static str {
     } else {
         "这需要成员权限。"
     }
+}
+
+fn several_en(people: &[String]) -> String {
+    let people = people.join("\n");
+    format!("Several people have that name: mention one, or write the id.\n{people}")
+}
+
+fn unknown_en(name: &str) -> String {
+    format!(
+        "I have not met @{name} yet, and a name that somebody shows is not taken for it. Answer a message of that person, or write the id."
+    )
+}
+
+fn nobody_en(given: &str) -> String {
+    format!(
+        "\"{given}\" is nobody here. Mention the people, or write ids or @names; an id that is no number as id:…"
+    )
 }
 
 fn not_given_en(refused: Refused) -> &'static str {

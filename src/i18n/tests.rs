@@ -33,7 +33,13 @@ fn the_language_of_a_text_is_guessed() {
 fn notices_are_never_empty() {
     let reference = || "t1".to_owned();
     let texts = [
-        Text::HelpHead,
+        Text::HelpHead(Level::Public),
+        Text::HelpHead(Level::Admin),
+        Text::HelpHead(Level::Owner),
+        Text::HelpMore {
+            admin: true,
+            owner: true,
+        },
         Text::Pong,
         Text::StoppedMark,
         Text::TimeoutMark,

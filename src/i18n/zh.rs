@@ -1,12 +1,19 @@
 //! The gateway's texts in Simplified Chinese.
 
 use super::{About, Language, LoggedTurn, StatusFacts, Text, WhyFacts, counted, rough, tenths};
-use crate::clock::minute;
+use crate::{clock::minute, permission::Level};
 
 /// Renders a text.
 pub(super) fn render(text: &Text) -> String {
     match text {
-        Text::HelpHead => "可用命令：".into(),
+        Text::HelpHead(Level::Admin) => "管理员命令：".into(),
+        Text::HelpHead(Level::Owner) => "拥有者命令：".into(),
+        Text::HelpHead(_) => "可用命令：".into(),
+        Text::HelpMore { admin, owner } => {
+            let admin = if *admin { "、/help 管理" } else { "" };
+            let owner = if *owner { "、/help 拥有者" } else { "" };
+            format!("更多：/help 命令名{admin}{owner}")
+        }
         Text::About(about) => self::about(*about).into(),
         Text::Pong => "pong".into(),
         Text::Status(facts) => status(facts),

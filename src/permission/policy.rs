@@ -266,7 +266,9 @@ fn ids(value: &str) -> Result<Vec<String>, BadPolicy> {
     }
 }
 
-fn is_none(value: &str) -> bool {
+/// Whether a value is the word for none.
+#[must_use]
+pub fn is_none(value: &str) -> bool {
     matches!(value.to_ascii_lowercase().as_str(), "none" | "无" | "")
 }
 

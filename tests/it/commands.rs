@@ -59,6 +59,50 @@ async fn help_ping_and_status_answer_without_the_model() {
 }
 
 #[tokio::test]
+async fn help_is_one_message_of_what_the_caller_may_use_and_says_where_the_rest_is() {
+    let model = FakeModel::start().await;
+    let owners = json!({ "permissions": { "owners": { "qq": [9] } } });
+    let gateway = Gateway::start(&model, owners).await;
+    let fake = gateway.onebot().await;
+    let help = async |role: &str, user: u64, part: &str| {
+        let text = format!("/help {part}");
+        let text = fake.ask_as(role, 50, user, text.trim()).await;
+        // Whatever follows belongs to another question.
+        assert_eq!(fake.ask_as(role, 50, user, "/ping x").await, "x");
+        text
+    };
+    let more = |parts: &str| format!("More: /help NAME of a command{parts}");
+    for (role, user, parts) in [
+        ("member", 1, ""),
+        ("admin", 2, ", /help admin"),
+        ("owner", 3, ", /help admin, /help owner"),
+        ("member", 9, ", /help admin, /help owner"),
+    ] {
+        let told = help(role, user, "").await;
+        assert!(told.starts_with("Commands:\n/help - "), "{told}");
+        assert!(told.ends_with(&more(parts)), "{told}");
+        assert!(
+            !told.contains("/kick") && !told.contains("/leave"),
+            "{told}"
+        );
+    }
+    for (role, user, part, has, hasnt) in [
+        ("admin", 2, "admin", "/kick - ", "/leave"),
+        ("owner", 3, "管理", "/reset - ", "/ping"),
+        ("owner", 3, "owner", "/leave - ", "/backup"),
+        ("member", 9, "owner", "/backup - ", "/kick"),
+    ] {
+        let told = help(role, user, part).await;
+        assert!(told.starts_with("For ") && told.contains(has), "{told}");
+        assert!(!told.contains(hasnt) && told.ends_with(&more("")), "{told}");
+    }
+    for (role, user, part) in [("member", 1, "admin"), ("admin", 2, "owner")] {
+        let told = help(role, user, part).await;
+        assert!(told.starts_with("There is no command"), "{told}");
+    }
+}
+
+#[tokio::test]
 async fn an_unknown_command_is_said_to_be_unknown_and_other_slashes_go_to_the_model() {
     let model = FakeModel::start().await;
     let gateway = Gateway::start(&model, json!({})).await;

@@ -232,9 +232,7 @@ async fn agent_yaml_moves_commands_and_adds_roles() {
     assert_eq!(told, "100003 is moderator now.");
     let told = fake.ask_as("member", GROUP, 100_003, "/status").await;
     assert!(told.starts_with("Weirgate "), "{told}");
-    // It is longer than one message.
-    let mut told = fake.ask_as("member", GROUP, 100_003, "/help").await;
-    told += &fake.answer().await.text();
+    let told = fake.ask_as("member", GROUP, 100_003, "/help admin").await;
     assert!(told.contains("/status") && told.contains("/role"), "{told}");
 }
 
@@ -287,6 +285,76 @@ async fn lists_of_a_policy_shut_people_out_and_let_them_in() {
     said("owner", 100_001, "/policy whitelist reset").await;
     assert!(said("admin", 100_002, "hello").await.starts_with("re: "));
     assert_eq!(gateway.counted("blocked").await, 4);
+}
+
+#[tokio::test]
+async fn people_of_a_list_are_named_as_in_any_command() {
+    let model = FakeModel::start().await;
+    let gateway = Gateway::start(&model, json!({})).await;
+    let fake = gateway.onebot().await;
+    let said = async |text: &str| fake.ask_as("owner", GROUP, 100_001, text).await;
+    // Their names are as they said something.
+    for user in [100_003, 100_004] {
+        fake.ask_as("member", GROUP, user, "/ping").await;
+    }
+    for (people, list) in [
+        ("@100003", "100003"),
+        ("@member 100003", "100003"),
+        ("@Member 100003, 7, @100004 ，id:abc", "100003 7 100004 abc"),
+        ("100003, 8、 100003", "100003 8"),
+        ("id:abc", "abc"),
+    ] {
+        for command in ["/config", "/policy"] {
+            let told = said(&format!("{command} blacklist {people}")).await;
+            assert_eq!(told, format!("blacklist is now: {list}"), "{people}");
+        }
+    }
+    // What is nobody's changes nothing.
+    for (wrong, given) in [
+        ("Bob", "Bob"),
+        ("@Bob", "@Bob"),
+        ("100003 Bob", "Bob"),
+        ("telegram:100003", "telegram:100003"),
+        ("-5", "-5"),
+    ] {
+        let told = said(&format!("/policy blacklist {wrong}")).await;
+        let says = format!("\"{given}\" is nobody here.");
+        assert!(told.starts_with(&says), "{wrong}: {told}");
+    }
+    let many: String = (0..101).map(|number| format!(" id:x{number}")).collect();
+    let told = said(&format!("/policy blacklist{many}")).await;
+    assert!(told.starts_with("At most 100 people"), "{told}");
+    let told = said("/policy blacklist").await;
+    assert!(told.ends_with("blacklist: abc"), "{told}");
+    assert_eq!(
+        said("/policy blacklist @100003 @100004").await,
+        "blacklist is now: 100003 100004"
+    );
+    let told = fake.ask_as("member", GROUP, 100_004, "hello").await;
+    assert!(told.contains("not answered here"), "{told}");
+}
+
+#[tokio::test]
+async fn what_is_taken_back_gives_nobody_more_than_who_takes_it_may_give() {
+    let model = FakeModel::start().await;
+    let gateway = Gateway::start(&model, json!({})).await;
+    let fake = gateway.onebot().await;
+    for (user, role) in [(100_001, "owner"), (100_002, "admin"), (100_003, "admin")] {
+        fake.member(GROUP, user, Some(role));
+    }
+    let told = fake
+        .ask_as("owner", GROUP, 100_001, "/role @100003 blocked")
+        .await;
+    assert_eq!(told, "100003 is blocked now.");
+    // Without it he would be an admin again, as the platform says.
+    let told = fake
+        .ask_as("admin", GROUP, 100_002, "/role @100003 none")
+        .await;
+    assert!(told.contains("below your own"), "{told}");
+    let told = fake
+        .ask_as("owner", GROUP, 100_001, "/role @100003 none")
+        .await;
+    assert!(told.starts_with("100003 has no role of his own"), "{told}");
 }
 
 #[tokio::test]
