@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 use weirgate_testkit::{model::FakeModel, onebot::FakeOneBot};
 
+use super::matrix::asked;
 use crate::gateway::{Chat as _, Gateway, LIMIT, rows};
 
 const GROUP: u64 = 50;
@@ -18,7 +19,7 @@ fn code(gateway: &Gateway) -> String {
 }
 
 async fn claim(fake: &FakeOneBot, user: u64, code: &str) -> String {
-    fake.ask(user, &format!("/claim {code}")).await
+    asked(fake, user, &format!("/claim {code}")).await
 }
 
 #[tokio::test]
@@ -66,7 +67,7 @@ async fn a_code_is_good_for_an_hour_and_the_next_start_has_another() {
     let fake = gateway.onebot().await;
     let old = code(&gateway);
     gateway.turn_clock("+3660 x1");
-    // The leap may break the connection.
+    // The leap may break the connection, and what waits in it is too old; whoever asks here is told so and nobody else.
     loop {
         fake.send_private(1, "/status").await;
         let told = fake.next_reply(Duration::from_secs(2)).await;
@@ -76,7 +77,7 @@ async fn a_code_is_good_for_an_hour_and_the_next_start_has_another() {
     }
     let told = claim(&fake, 100_003, &old).await;
     assert!(told.starts_with(WRONG), "{told}");
-    let told = fake.ask(100_003, "/whoami").await;
+    let told = asked(&fake, 100_003, "/whoami").await;
     assert!(!told.contains("own this gateway"), "{told}");
     let owners = "SELECT key FROM setting WHERE key LIKE 'owner:%'";
     assert_eq!(rows(&gateway.database(), owners), [""; 0]);

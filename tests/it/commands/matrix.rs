@@ -213,7 +213,7 @@ async fn said(fake: &FakeOneBot, column: Column, user: u64, segments: &[Value]) 
 }
 
 /// Somebody says something in private, and is answered.
-async fn asked(fake: &FakeOneBot, user: u64, text: &str) -> String {
+pub(super) async fn asked(fake: &FakeOneBot, user: u64, text: &str) -> String {
     fake.send_private(user, text).await;
     first_to(fake, |reply| person(reply) == user.to_string()).await
 }
