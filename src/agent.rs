@@ -40,6 +40,7 @@ mod steps;
 pub mod subagent;
 pub mod suspects;
 pub mod terms;
+mod thoughts;
 pub mod tool;
 pub mod turn;
 pub mod watched;

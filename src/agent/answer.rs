@@ -13,15 +13,17 @@ use super::{
     ending::Ending,
     heard::Heard,
     steps::{Asked, Course},
+    thoughts,
     turn::{Input, Turn},
     window::window,
     work::Work,
 };
 use crate::{
     agent::running::RunningTurn,
-    command::output,
+    command::{config, output},
     outbound::{
         activity::Activity,
+        config::Reasoning,
         preview::{Board, Setting, Showing},
         strategy::Strategy,
     },
@@ -91,7 +93,7 @@ impl Agent {
         let board = work.board.clone();
         let showing = self.show(input, turn, strategy, &board);
         let activity = self.active(input, turn);
-        let mut collector = Collector::new(input.rules.composer.redactor(), board);
+        let mut collector = collector(input, turn, board);
         let course = Course::of_turn(input, turn, &question);
         let steps = Box::pin(self.steps(input, turn, course, work, &mut collector));
         let limit = window(
@@ -146,12 +148,9 @@ impl Agent {
         if let Some(scribe) = self.scribe.as_ref().filter(|_| !ending.history.is_empty()) {
             scribe.talked(turn.scope, turn.site(input));
         }
-        let text = self.with_notes(input, ending.text, &notes, turn.language);
-        let ending = Ending {
-            text,
-            strategy,
-            ..ending
-        };
+        ending.text = self.with_notes(input, ending.text, &notes, turn.language);
+        ending.strategy = strategy;
+        let ending = thoughts::in_front(&said.thoughts, ending);
         match waits {
             Some(ask) => self.asked(input, turn, ending, &ask).await,
             None => Ok(ending),
@@ -227,5 +226,17 @@ impl Agent {
         let adapter = self.deliverer.adapter(&turn.conversation)?;
         let key = (*turn.conversation).clone();
         Activity::begin(adapter, self.deliverer.clone(), input.conversation, key)
+    }
+}
+
+/// What collects the answer, with what the model thinks if that is shown: as the conversation says, else as the
+/// configuration does.
+fn collector(input: &Input, turn: &Turn, board: Board) -> Collector {
+    let collector = Collector::new(input.rules.composer.redactor(), board);
+    let here = turn.rules.settings.get(config::REASONING);
+    let here = here.and_then(|name| Reasoning::from_name(name));
+    match here.unwrap_or(input.rules.composer.output().reasoning) {
+        Reasoning::Hidden => collector,
+        Reasoning::Shown => collector.with_thoughts(turn.language),
     }
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::{
     history::Step,
     model::{Listener, ToolCall},
+    thoughts::Thoughts,
     tool::in_use::in_use,
 };
 use crate::{
@@ -22,6 +23,8 @@ pub(super) struct Collector {
     board: Board,
     /// Where an errand shows what it has done, and as whom; what it says is nobody's to see.
     aside: Option<(Board, String)>,
+    /// What it thinks, if that is shown.
+    thoughts: Option<Thoughts>,
     piece: String,
     /// Requests of the steps before.
     before: u32,
@@ -34,6 +37,8 @@ pub(super) struct Collector {
 /// What the model said, free of what must not leave.
 pub(super) struct Said {
     pub(super) text: String,
+    /// What is shown of its thoughts, in Markdown; empty for nothing.
+    pub(super) thoughts: String,
     /// A secret was replaced.
     pub(super) secrets: bool,
     /// A word of the blocklist was replaced.
@@ -45,6 +50,10 @@ impl Listener for Collector {
         self.said = None;
         self.filter = self.redactor.filter();
         self.board.restart(self.before + number);
+        if let Some(thoughts) = &mut self.thoughts {
+            thoughts.restart();
+            self.board.lead(thoughts.text());
+        }
     }
 
     fn text(&mut self, delta: &str) {
@@ -53,7 +62,12 @@ impl Listener for Collector {
         self.board.push(&self.piece);
     }
 
-    fn reasoning(&mut self, _delta: &str) {}
+    fn reasoning(&mut self, delta: &str) {
+        if let Some(thoughts) = &mut self.thoughts {
+            thoughts.push(delta);
+            self.board.lead(thoughts.text());
+        }
+    }
 }
 
 impl Collector {
@@ -64,11 +78,18 @@ impl Collector {
             redactor: Arc::clone(redactor),
             board,
             aside: None,
+            thoughts: None,
             piece: String::new(),
             before: 0,
             replaced: (false, false),
             said: None,
         }
+    }
+
+    /// Shows what is thought as well, in a language.
+    pub(super) fn with_thoughts(mut self, language: Language) -> Self {
+        self.thoughts = Some(Thoughts::new(&self.redactor, language));
+        self
     }
 
     /// Shows what is done on the board of somebody else, who has it done under this name.
@@ -84,6 +105,9 @@ impl Collector {
         self.piece.clear();
         self.filter.finish(&mut self.piece);
         self.board.push(&self.piece);
+        if let Some(thoughts) = &mut self.thoughts {
+            thoughts.end_step();
+        }
         self.before = self.before.saturating_add(requests);
         self.replaced.0 |= self.filter.has_replaced();
         self.replaced.1 |= self.filter.has_filtered();
@@ -119,6 +143,7 @@ impl Collector {
         };
         let mut said = Said {
             text,
+            thoughts: String::new(),
             secrets: self.replaced.0,
             words: self.replaced.1,
         };
@@ -128,6 +153,12 @@ impl Collector {
             said.secrets |= cleaned.secrets;
             said.words |= cleaned.words;
             said.text = cleaned.text.into_owned();
+        }
+        if let Some(thoughts) = self.thoughts {
+            let shown = thoughts.finish();
+            said.secrets |= shown.secrets;
+            said.words |= shown.words;
+            said.thoughts = shown.text;
         }
         said
     }

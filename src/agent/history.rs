@@ -51,7 +51,8 @@ pub enum Part {
         /// The words.
         text: String,
     },
-    /// The model's reasoning, word for word as it came; replayed to models that want it, never shown.
+    /// The model's reasoning, word for word as it came; replayed to models that want it, never
+    /// part of the words.
     Reasoning {
         /// The reasoning; may be empty.
         text: String,

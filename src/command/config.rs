@@ -16,7 +16,7 @@ use crate::{
     config::overrides::NotSet,
     i18n::{About, Language, arguments::Label, settings::Settings},
     inbound::addressing,
-    outbound::strategy::Strategy,
+    outbound::{config::Reasoning, strategy::Strategy},
     permission::{
         AuditEvent, Capability, Level, Scope,
         policy::{self, SETTING},
@@ -53,7 +53,9 @@ const GATEWAYS: &str = "gateway.";
 /// Keys of a person, which a conversation has as well.
 const KEYS: [&str; 2] = ["language", "output"];
 /// Keys of a conversation alone.
-const HERE: [&str; 2] = addressing::KEYS;
+const HERE: [&str; 3] = [addressing::KEYS[0], addressing::KEYS[1], REASONING];
+/// The key of a conversation that says whether what a model thinks is shown there.
+pub const REASONING: &str = "reasoning";
 /// Lines that are shown at once.
 const MOST: usize = 30;
 
@@ -234,12 +236,17 @@ fn set(call: Call<'_>, whose: Whose, key: &str, value: Option<&str>) -> Done {
         (_, None) => Some(None),
         ("language", Some(tag)) => Language::from_tag(tag).map(|it| Some(it.tag().to_owned())),
         ("output", Some(name)) => Strategy::from_name(name).map(|it| Some(it.name().to_owned())),
+        (REASONING, Some(name)) => {
+            let name = name.to_ascii_lowercase();
+            Reasoning::from_name(&name).map(|_| Some(name))
+        }
         (key, Some(value)) => addressing::valid(key, value).map(Some),
     };
     let Some(value) = valid else {
         let possible = match key {
             "language" => "zh-CN, en, reset",
             "addressing" => "mention, all, reset",
+            REASONING => "hidden, shown, reset",
             "wake_words" => "WORD, WORD…; none, reset",
             _ => "streaming, segmented, full, reset",
         };

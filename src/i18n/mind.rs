@@ -69,6 +69,10 @@ pub enum Mind {
         /// What is left for it.
         most: usize,
     },
+    /// The heading of what the model thought.
+    Thoughts,
+    /// Stands where thoughts are too long to be shown whole.
+    ThoughtsCut,
     /// What is remembered, the newest first.
     Memory {
         /// The newest entries.
@@ -154,6 +158,8 @@ impl Mind {
                 "That is too long for the model: about {size} tokens, of which {most} fit. Nothing was changed; send it in \
                  smaller pieces or as a file."
             ),
+            Self::Thoughts => "Reasoning".into(),
+            Self::ThoughtsCut => "(shortened)".into(),
         }
     }
 
@@ -194,6 +200,8 @@ impl Mind {
             Self::DoesNotFit { size, most } => format!(
                 "内容太长，模型放不下：约 {size} 个词元，只能放 {most} 个。没有任何改动，请分成几段或以文件发送。"
             ),
+            Self::Thoughts => "思考".into(),
+            Self::ThoughtsCut => "（已截短）".into(),
         }
     }
 }

@@ -42,6 +42,27 @@ pub enum OnUnknown {
     Resend,
 }
 
+/// What becomes of what a model thinks before it answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reasoning {
+    /// Nobody sees it.
+    Hidden,
+    /// It stands in front of the answer, marked as what it is.
+    Shown,
+}
+
+impl Reasoning {
+    /// The words of agent.yaml.
+    pub const WORDS: [(&'static str, Self); 2] = [("hidden", Self::Hidden), ("shown", Self::Shown)];
+
+    /// Reads a word, as it is stored for a conversation.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        let found = Self::WORDS.iter().find(|(word, _)| *word == name);
+        found.map(|(_, value)| *value)
+    }
+}
+
 /// The section `output`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Output {
@@ -51,6 +72,8 @@ pub struct Output {
     pub on_unknown: OnUnknown,
     /// An answer of more messages than this goes out as the first of them and a file with all of it; 0 is never.
     pub long_as_file: usize,
+    /// What becomes of what a model thinks, where a conversation says nothing else.
+    pub reasoning: Reasoning,
     /// Answers while they are written.
     pub streaming: StreamingOutput,
     /// Answers in several messages.
@@ -148,6 +171,7 @@ impl Default for Output {
             default_strategy: Strategy::Streaming,
             on_unknown: OnUnknown::Hold,
             long_as_file: 0,
+            reasoning: Reasoning::Hidden,
             streaming: StreamingOutput::default(),
             segmented: Segmented::default(),
             platform_adaptation: PlatformAdaptation::default(),
@@ -212,6 +236,7 @@ impl Output {
             ),
             on_unknown: fields.choice("on_unknown", default.on_unknown, &unknown),
             long_as_file: fields.usize("long_as_file", default.long_as_file, 0..=1_000),
+            reasoning: fields.choice("reasoning", default.reasoning, &Reasoning::WORDS),
             streaming: StreamingOutput::read(fields.section("streaming")),
             segmented: Segmented::read(fields.section("segmented")),
             platform_adaptation: PlatformAdaptation::read(

@@ -23,10 +23,23 @@ const LAST_PIECE: Duration = Duration::from_secs(1);
 #[derive(Debug, Default)]
 struct Shown {
     attempt: u32,
+    /// What stands in front of the text and is no part of it.
+    lead: String,
     text: String,
     /// The calls of the turn's last step, if they were not shown yet.
     tools: Option<Vec<ToolUse>>,
     ended: bool,
+}
+
+impl Shown {
+    /// The text with what stands in front of it.
+    fn visible(&self) -> String {
+        match (self.lead.as_str(), self.text.as_str()) {
+            ("", text) => text.to_owned(),
+            (lead, "") => lead.to_owned(),
+            (lead, text) => format!("{lead}\n\n{text}"),
+        }
+    }
 }
 
 /// The writing end: the turn puts the text so far in here.
@@ -64,7 +77,17 @@ impl Board {
         }
     }
 
-    /// The text so far.
+    /// What is shown in front of the text from now on, already filtered.
+    pub fn lead(&self, lead: String) {
+        let mut shown = self.shown.lock();
+        if shown.lead != lead {
+            shown.lead = lead;
+            drop(shown);
+            self.changed.notify_one();
+        }
+    }
+
+    /// The text so far, without what stands in front of it.
     #[must_use]
     pub fn text(&self) -> String {
         self.shown.lock().text.clone()
@@ -154,7 +177,7 @@ async fn show(board: Board, setting: Setting) {
         let (attempt, text, tools, ended) = {
             let mut shown = board.shown.lock();
             let tools = shown.tools.take();
-            (shown.attempt, shown.text.clone(), tools, shown.ended)
+            (shown.attempt, shown.visible(), tools, shown.ended)
         };
         let visible = if ended {
             text.as_str()

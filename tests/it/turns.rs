@@ -10,6 +10,7 @@ mod formats;
 pub mod page;
 mod prompt;
 mod questions;
+mod reasoning;
 mod schedule;
 mod streams;
 mod tools;

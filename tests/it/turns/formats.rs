@@ -9,14 +9,14 @@ use weirgate_testkit::{
 use super::streams::{drafts, finals, until_end};
 use crate::gateway::{Chat as _, Gateway};
 
-const KINDS: [&str; 3] = ["openai", "anthropic", "openai-responses"];
+pub(super) const KINDS: [&str; 3] = ["openai", "anthropic", "openai-responses"];
 
 /// Changes after which the first provider is spoken to in a format.
-fn speaking(kind: &str) -> Value {
+pub(super) fn speaking(kind: &str) -> Value {
     json!({ "providers": { "main": { "kind": kind } } })
 }
 
-fn sum(expression: &str) -> (&'static str, Value) {
+pub(super) fn sum(expression: &str) -> (&'static str, Value) {
     ("calculate", json!({ "expression": expression }))
 }
 

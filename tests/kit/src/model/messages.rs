@@ -7,7 +7,7 @@ use super::script::Called;
 
 /// The thought, words and calls of an answer as events; without its end if it is not `complete`.
 pub(super) fn events(
-    thought: &str,
+    thought: &[String],
     words: &[String],
     calls: &[Called],
     complete: bool,
@@ -20,10 +20,12 @@ pub(super) fn events(
         slices.push(event(
             &json!({"type": "content_block_start", "index": 0, "content_block": block}),
         ));
-        let delta = json!({"type": "thinking_delta", "thinking": thought});
-        slices.push(event(
-            &json!({"type": "content_block_delta", "index": 0, "delta": delta}),
-        ));
+        for piece in thought {
+            let delta = json!({"type": "thinking_delta", "thinking": piece});
+            slices.push(event(
+                &json!({"type": "content_block_delta", "index": 0, "delta": delta}),
+            ));
+        }
         slices.push(event(&json!({"type": "content_block_stop", "index": 0})));
     }
     if !words.is_empty() {

@@ -218,7 +218,7 @@ fn is_data(url: &Value, types: &[&str]) -> bool {
 
 /// An answer that is to be told.
 pub(super) struct Answer<'a> {
-    pub(super) thought: &'a str,
+    pub(super) thought: &'a [String],
     /// The thought comes sealed, too.
     pub(super) sealed: bool,
     pub(super) words: &'a [String],
@@ -230,10 +230,11 @@ impl Answer<'_> {
     fn items(&self) -> Vec<Value> {
         let mut items = Vec::new();
         if !self.thought.is_empty() {
+            let thought = self.thought.concat();
             let mut item = json!({"type": "reasoning", "id": "rs_0",
-                "summary": [{"type": "summary_text", "text": self.thought}]});
+                "summary": [{"type": "summary_text", "text": thought}]});
             if self.sealed {
-                item["encrypted_content"] = format!("{SEAL}{}", self.thought).into();
+                item["encrypted_content"] = format!("{SEAL}{thought}").into();
             }
             items.push(item);
         }
@@ -305,7 +306,12 @@ impl Answer<'_> {
             )
         };
         match item["type"].as_str().unwrap_or_default() {
-            "reasoning" => vec![piece("reasoning_summary_text", self.thought)],
+            "reasoning" => {
+                let thought = self.thought.iter();
+                thought
+                    .map(|more| piece("reasoning_summary_text", more))
+                    .collect()
+            }
             "message" => {
                 let words = self.words.iter();
                 words.map(|word| piece("output_text", word)).collect()

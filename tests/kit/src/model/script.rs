@@ -38,8 +38,8 @@ pub struct Script {
     pub(super) between: Duration,
     pub(super) body: Body,
     pub(super) ending: Ending,
-    /// What the model thought before it spoke; empty if nothing.
-    pub(super) thought: String,
+    /// What the model thought before it spoke, in pieces; empty if nothing.
+    pub(super) thought: Vec<String>,
     /// Bytes of each slice of the body, whatever is in it.
     pub(super) size: Option<usize>,
 }
@@ -71,7 +71,7 @@ impl Script {
             between: Duration::ZERO,
             body,
             ending: Ending::Complete,
-            thought: String::new(),
+            thought: Vec::new(),
             size: None,
         }
     }
@@ -122,8 +122,14 @@ impl Script {
 
     /// Thinks before the words. In the responses format that also comes sealed, where the request asks for it.
     #[must_use]
-    pub fn thinking(mut self, thought: &str) -> Self {
-        thought.clone_into(&mut self.thought);
+    pub fn thinking(self, thought: &str) -> Self {
+        self.thinking_in(&[thought])
+    }
+
+    /// Thinks before the words in these pieces, one event each.
+    #[must_use]
+    pub fn thinking_in(mut self, pieces: &[&str]) -> Self {
+        self.thought = pieces.iter().map(|&piece| piece.to_owned()).collect();
         self
     }
 
@@ -276,10 +282,10 @@ impl Script {
                 [{"index": 0, "delta": delta, "finish_reason": null}]}),
             )
         };
-        let thought =
-            (!self.thought.is_empty()).then(|| delta(json!({"reasoning_content": self.thought})));
+        let thought = self.thought.iter();
+        let thought = thought.map(|piece| delta(json!({"reasoning_content": piece})));
         let words_of = words.iter().map(|word| delta(json!({"content": word})));
-        let mut slices: Vec<Bytes> = thought.into_iter().chain(words_of).collect();
+        let mut slices: Vec<Bytes> = thought.chain(words_of).collect();
         for (index, call) in calls.iter().enumerate() {
             slices.extend(call_events(index, call));
         }

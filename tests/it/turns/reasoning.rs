@@ -1,0 +1,188 @@
+//! What a model thinks before it answers: nobody sees it, or whoever is told to.
+
+use serde_json::{Value, json};
+use weirgate_testkit::{
+    model::{Ending, FakeModel, Script},
+    webchat::WebChatClient,
+};
+
+use super::{
+    formats::{KINDS, speaking, sum},
+    streams::{drafts, finals, until_end},
+};
+use crate::gateway::{Chat as _, Gateway, KEY, merge};
+
+const GROUP: u64 = 60;
+
+/// Changes after which the first provider speaks a format and what it thinks is shown.
+fn shown(kind: &str) -> Value {
+    let mut changes = speaking(kind);
+    merge(&mut changes, json!({ "output": { "reasoning": "shown" } }));
+    changes
+}
+
+#[tokio::test]
+async fn thoughts_are_hidden_unless_they_are_to_be_shown() {
+    for kind in KINDS {
+        let model = FakeModel::start().await;
+        let gateway = Gateway::start(&model, speaking(kind)).await;
+        let fake = gateway.onebot().await;
+        let script = Script::pieces(&["It is ", "noon."]).thinking_in(&["The sun\n", "is high."]);
+        model.push(script.clone());
+        assert_eq!(fake.ask(1, "when?").await, "It is noon.", "{kind}");
+        gateway.configure(&model, shown(kind));
+        gateway.signal("HUP");
+        gateway.logged("output.reasoning: not set -> shown").await;
+        model.push(script);
+        let told = fake.ask(1, "when?").await;
+        assert_eq!(
+            told, "> Reasoning\n>\n> The sun\n> is high.\n\nIt is noon.",
+            "{kind}"
+        );
+        // The model is told what it answered, and nothing of that before it.
+        assert_eq!(fake.ask(1, "so?").await, "re: so?", "{kind}");
+        let asked = model.requests().pop().unwrap();
+        let spoken = asked.spoken();
+        let answers = spoken.iter().filter(|said| said.starts_with("assistant: "));
+        let answers: Vec<&String> = answers.collect();
+        assert_eq!(answers, ["assistant: It is noon."; 2], "{kind}");
+        assert!(!asked.body.to_string().contains("> "), "{kind} {asked:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_secret_that_is_cut_in_a_thought_is_shown_to_nobody() {
+    let model = FakeModel::start().await;
+    for kind in KINDS {
+        let gateway = Gateway::start(&model, shown(kind)).await;
+        let mut client = WebChatClient::connect(gateway.http()).await;
+        client.enter(None).await;
+        let (one, two) = KEY.split_at(KEY.len() / 2);
+        let before = format!("The key is {one}");
+        let behind = format!("{two}, which I do not tell.");
+        model.push(Script::answer("No.").thinking_in(&[&before, &behind]));
+        client.say("m1", "tell me").await;
+        let frames = until_end(&mut client).await;
+        let all = Value::Array(frames.clone()).to_string();
+        assert!(!all.contains(one) && !all.contains(two), "{kind} {all}");
+        let told = finals(&frames).concat();
+        assert!(
+            told.contains("The key is [REDACTED], which I do not tell."),
+            "{kind} {told}"
+        );
+        client.say("m2", "/why").await;
+        let why = finals(&until_end(&mut client).await).concat();
+        assert!(why.contains("redacted"), "{kind} {why}");
+    }
+}
+
+#[tokio::test]
+async fn thoughts_are_shown_while_they_come_and_when_no_answer_does() {
+    let model = FakeModel::start().await;
+    let gateway = Gateway::start(&model, shown("openai")).await;
+    let mut client = WebChatClient::connect(gateway.http()).await;
+    client.enter(None).await;
+    let thought = ["First I count the boats, ", "then the people on them."];
+    model.push(
+        Script::pieces(&[])
+            .thinking_in(&thought)
+            .ending(Ending::Hang),
+    );
+    client.say("m1", "how many?").await;
+    let draft = loop {
+        let frame = client.next().await;
+        if frame["type"] == "text" {
+            break frame;
+        }
+    };
+    let html = draft["html"].as_str().unwrap();
+    assert!(html.starts_with("<blockquote>"), "{draft}");
+    assert!(
+        html.contains("Reasoning") && html.contains("First I count"),
+        "{draft}"
+    );
+    client.say("m2", "/stop").await;
+    let mut told = String::new();
+    while !told.ends_with("(stopped)") {
+        told = finals(&until_end(&mut client).await).concat();
+    }
+    assert!(told.contains("then the people on them."), "{told}");
+}
+
+#[tokio::test]
+async fn what_is_thought_before_each_call_stands_in_front_once_and_a_vain_try_leaves_nothing() {
+    let model = FakeModel::start().await;
+    let gateway = Gateway::start(&model, shown("openai")).await;
+    let mut client = WebChatClient::connect(gateway.http()).await;
+    client.enter(None).await;
+    model.push(Script::calls(&[sum("6 * 7")]).thinking("I reckon."));
+    model.push(
+        Script::pieces(&["It i"])
+            .thinking("In vain.")
+            .ending(Ending::BreakOff),
+    );
+    model.push(Script::answer("It is 42.").thinking("I have it."));
+    client.say("m1", "go").await;
+    let frames = until_end(&mut client).await;
+    let told = finals(&frames);
+    assert_eq!(told, ["Reasoning\nI reckon.\nI have it.\nIt is 42."]);
+    let last = drafts(&frames).pop().expect("a draft")["html"].to_string();
+    assert!(!last.contains("vain"), "{last}");
+}
+
+#[tokio::test]
+async fn a_long_thought_is_shortened_and_stays_inside_of_its_quote() {
+    let model = FakeModel::start().await;
+    let mut changes = shown("openai");
+    let wide = json!({ "platforms": { "qq": { "accounts": { "main": { "max_length": 5000 } } } },
+        "output": { "platform_adaptation": { "max_length_by_platform": { "qq": 5000 } },
+            "default_strategy": "full", "segmented": { "enable": false } } });
+    merge(&mut changes, wide);
+    let gateway = Gateway::start(&model, changes).await;
+    let fake = gateway.onebot().await;
+    let thought = format!(
+        "```\nfn main()\n\r# No heading\n{}",
+        "想一想。".repeat(1_000)
+    );
+    model.push(Script::answer("Done.").thinking(&thought));
+    let told = fake.ask(1, "go").await;
+    assert!(told.ends_with("\n\nDone."), "{told}");
+    assert!(told.contains("(shortened)"), "{told}");
+    let count = told.chars().count();
+    assert!((1_900..2_200).contains(&count), "{count}");
+    let quote = told.trim_end_matches("\n\nDone.");
+    assert!(quote.lines().all(|line| line.starts_with('>')), "{quote}");
+}
+
+#[tokio::test]
+async fn a_conversation_says_for_itself_whether_thoughts_are_shown() {
+    let model = FakeModel::start_with(|_| Script::answer("Well.").thinking("Hm.")).await;
+    let gateway = Gateway::start(&model, json!({})).await;
+    let fake = gateway.onebot().await;
+    let set = "/config reasoning shown";
+    let told = fake.ask_as("member", GROUP, 2, set).await;
+    assert_eq!(told, "Only an admin may do that here.");
+    let told = fake
+        .ask_as("admin", GROUP, 3, "/config reasoning loud")
+        .await;
+    assert!(told.contains("hidden, shown, reset"), "{told}");
+    let told = fake
+        .ask_as("admin", GROUP, 3, "/config Reasoning_ shown")
+        .await;
+    assert!(told.contains("Only an owner"), "{told}");
+    let told = fake.ask_as("admin", GROUP, 3, set).await;
+    assert_eq!(told, "reasoning is now: shown");
+    let told = fake.ask_as("member", GROUP, 2, "hello").await;
+    assert!(told.ends_with("> Reasoning\n>\n> Hm.\n\nWell."), "{told}");
+    // In private it is his own conversation, and that one is as the gateway is.
+    assert_eq!(fake.ask(2, "hello").await, "Well.");
+    assert_eq!(fake.ask(2, set).await, "reasoning is now: shown");
+    assert_eq!(fake.ask(2, "/lang zh").await, "之后我会用中文回复你。");
+    assert_eq!(fake.ask(2, "hello").await, "> 思考\n>\n> Hm.\n\nWell.");
+    let told = fake
+        .ask_as("admin", GROUP, 3, "/config reasoning reset")
+        .await;
+    assert_eq!(told, "reasoning is back to what it was.");
+    let told = fake.ask_as("member", GROUP, 4, "hello").await;
+    assert!(told.ends_with("Well.") && !told.contains("Hm."), "{told}");
+}
