@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::Instant;
 use weirgate_sdk::Timestamp;
 
-pub use span::{is_meant_as_span, span};
+pub use span::{begins_like_span, span, trailing_span};
 pub use zone::{Zone, compact, minute, minute_in};
 
 /// Microseconds since the clock was made; monotonic.

@@ -44,6 +44,7 @@ pub mod skill;
 pub mod status;
 pub mod stop;
 pub mod target;
+pub mod time;
 pub mod transfer;
 pub mod translate;
 pub mod warn;

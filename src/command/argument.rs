@@ -144,7 +144,8 @@ impl Takes {
                 Kind::Choice(words) => {
                     FieldKind::Choice(words.iter().map(|word| (*word).to_owned()).collect())
                 }
-                Kind::Span | Kind::Word(_) | Kind::Text(_) => FieldKind::Words,
+                Kind::Span => FieldKind::Span,
+                Kind::Word(_) | Kind::Text(_) => FieldKind::Words,
             },
             required: argument.required,
         };

@@ -14,14 +14,13 @@ use super::{
     approve::{self, Check},
     argument::{Argument, REASON, SOMEBODY, TIME, Takes},
     target::{self, Target},
+    time,
     words::{Person, Words},
 };
 use crate::{
-    clock::{is_meant_as_span, span},
     i18n::{
         About,
         moderation::{Deed, Moderation},
-        rights::Rights,
     },
     outbound::due::{Lift, Ordered},
     pending::{Act, Ask},
@@ -34,8 +33,6 @@ use crate::{
 const MUTE: Duration = Duration::from_secs(3_600);
 /// The longest reason that is kept, in characters.
 pub(super) const LONGEST_REASON: usize = 200;
-/// Characters of a wrong time that are shown.
-const LONGEST_TIME: usize = 40;
 /// Words that ask what would happen.
 const DRY: [&str; 4] = ["--dry-run", "dry-run", "dry", "试运行"];
 
@@ -89,7 +86,7 @@ impl Command for Moderate {
             Ok(target) => target,
             Err(done) => return Ok(done),
         };
-        let time = match time(self.0, &mut words) {
+        let time = match how_long(self.0, &mut words) {
             Ok(time) => time,
             Err(text) => return Ok(Done::declined(text.render(call.language))),
         };
@@ -116,21 +113,13 @@ impl Command for Moderate {
     }
 }
 
-/// How long. What is meant as a time and is none must not become a reason: the deed would be for good.
-fn time(deed: Deed, words: &mut Words) -> Result<Option<Duration>, Rights> {
-    if !matches!(deed, Deed::Ban | Deed::Mute) {
-        return Ok(None);
-    }
-    let given = words.take_if(|word| is_meant_as_span(word).then(|| word.to_owned()));
-    match given {
-        None => Ok((deed == Deed::Mute).then_some(MUTE)),
-        Some(given) => match span(&given) {
-            Some(time) => Ok(Some(time)),
-            None => Err(Rights::NoTime {
-                given: given.chars().take(LONGEST_TIME).collect(),
-            }),
-        },
-    }
+/// How long.
+fn how_long(deed: Deed, words: &mut Words) -> Result<Option<Duration>, Moderation> {
+    Ok(match deed {
+        Deed::Ban => time::before_reason(words)?,
+        Deed::Mute => time::before_reason(words)?.or(Some(MUTE)),
+        Deed::Kick | Deed::Unban | Deed::Unmute => None,
+    })
 }
 
 /// Does it, and puts the end off that the platform does not bring by itself.

@@ -3,14 +3,16 @@
 //! Owns the syntax. The rules are those of [`crate::permission::assign`]; what the target is on the platform
 //! is asked of the platform, so that nobody is taken for less than he is.
 
+use std::time::Duration;
+
 use super::{
     Call, Command, Desk, Done, Site, Spec, When,
     argument::{Kind, PERHAPS_SOMEBODY, TIME, Takes, perhaps},
     target::{self, Target},
+    time,
     words::Words,
 };
 use crate::{
-    clock::span,
     i18n::{About, arguments::Label, rights::Rights},
     permission::{
         AuditEvent, BuiltIn, Capability, Level, Permissions, Scope,
@@ -87,7 +89,7 @@ impl Command for RoleCommand {
                     permissions: &permissions,
                     target,
                     name,
-                    time: words.text(),
+                    time: time::last(&mut words),
                 },
             )),
         }
@@ -100,7 +102,7 @@ struct Change<'a> {
     permissions: &'a Permissions,
     target: Target,
     name: String,
-    time: Option<String>,
+    time: Result<Option<Duration>, String>,
 }
 
 fn give(call: Call<'_>, desk: &Desk, change: Change<'_>) -> Done {
@@ -125,13 +127,9 @@ fn give(call: Call<'_>, desk: &Desk, change: Change<'_>) -> Done {
         };
         return refuse(&text, &call);
     };
-    let time = match change.time.as_deref().map(|text| (text, span(text))) {
-        None => None,
-        Some((_, Some(time))) => Some(time),
-        Some((given, None)) => {
-            let given = given.chars().take(40).collect();
-            return refuse(&Rights::NoTime { given }, &call);
-        }
+    let time = match change.time {
+        Ok(time) => time,
+        Err(given) => return refuse(&Rights::NoTime { given }, &call),
     };
     let owner = BuiltIn::Owner.name();
     let other_owner =

@@ -30,6 +30,15 @@ pub enum Word {
     Handle(String),
 }
 
+impl Word {
+    fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Person { .. } | Self::Handle(_) => None,
+        }
+    }
+}
+
 /// Whom words name, of whom it is not known who he is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unknown(pub String);
@@ -117,6 +126,37 @@ impl Words {
         found.and_then(|at| self.words.remove(at)).is_some()
     }
 
+    /// The first words, at most so many, as far as they are texts.
+    #[must_use]
+    pub fn front(&self, most: usize) -> Vec<&str> {
+        let texts = self.words.iter().map_while(Word::as_text);
+        texts.take(most).collect()
+    }
+
+    /// The last words, at most so many, as far as they are texts, as one text.
+    #[must_use]
+    pub fn back(&self, most: usize) -> String {
+        let texts = self.words.iter().rev().map_while(Word::as_text);
+        let mut texts: Vec<&str> = texts.take(most).collect();
+        texts.reverse();
+        texts.join(" ")
+    }
+
+    /// Takes so many words away.
+    pub fn skip(&mut self, count: usize) {
+        self.words.drain(..count.min(self.words.len()));
+    }
+
+    /// Takes what stands in front of a word away, and the word; `None` if it is not there.
+    pub fn until(&mut self, mark: &str) -> Option<Self> {
+        let is_mark = |word: &Word| word.as_text() == Some(mark);
+        let at = self.words.iter().position(is_mark)?;
+        let words = self.words.drain(..at).collect();
+        self.words.pop_front();
+        let answered = None;
+        Some(Self { words, answered })
+    }
+
     /// The person that is named: by an id in front, or else by a mention anywhere. Is taken from the words. Nobody if a
     /// name is written in front: who is mentioned behind it belongs to what is said of him. `looks_like_id` knows the
     /// platform's ids.
@@ -154,11 +194,7 @@ impl Words {
     /// words.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
-        let texts = self.words.iter().map_while(|word| match word {
-            Word::Text(text) => Some(text.as_str()),
-            Word::Person { .. } | Word::Handle(_) => None,
-        });
-        let texts: Vec<&str> = texts.take(LONGEST_NAME).collect();
+        let texts = self.front(LONGEST_NAME);
         let Some(first) = texts.first().and_then(|text| text.strip_prefix('@')) else {
             return Vec::new();
         };
@@ -172,8 +208,7 @@ impl Words {
 
     /// Takes the first words away that make up a name.
     pub fn take_name(&mut self, name: &str) {
-        let count = name.split(' ').count().min(self.words.len());
-        self.words.drain(..count);
+        self.skip(name.split(' ').count());
     }
 
     /// Who wrote the message that is answered.

@@ -57,6 +57,16 @@ impl Deed {
 pub enum Moderation {
     /// The platform has no moderation, or not in this kind of chat.
     NotHere,
+    /// Something stands where a time may stand, and is none.
+    NoTime {
+        /// What was written.
+        given: String,
+    },
+    /// A time stands behind the reason.
+    TimeBehind {
+        /// What was written.
+        given: String,
+    },
     /// The caller means himself.
     Yourself,
     /// The target stands not below the caller.
@@ -157,6 +167,8 @@ impl Moderation {
     fn en(&self) -> String {
         match self {
             Self::NotHere => "That works in groups of platforms that can do it, not here.".into(),
+            Self::NoTime { given } => no_time_en(given),
+            Self::TimeBehind { given } => time_behind_en(given),
             Self::Yourself => "Not done: that would be yourself.".into(),
             Self::TooHigh => "Not done: he does not stand below you here.".into(),
             Self::Done {
@@ -235,6 +247,8 @@ impl Moderation {
     fn zh(&self) -> String {
         match self {
             Self::NotHere => "此操作只能在支持它的平台的群里使用。".into(),
+            Self::NoTime { given } => no_time_zh(given),
+            Self::TimeBehind { given } => time_behind_zh(given),
             Self::Yourself => "未执行：不能对自己操作。".into(),
             Self::TooHigh => "未执行：对方在本会话的角色不低于你。".into(),
             Self::Done {
@@ -300,6 +314,32 @@ impl Moderation {
             }
         }
     }
+}
+
+fn no_time_en(given: &str) -> String {
+    format!(
+        "Not done: \"{given}\" is not a time. Write 30s, 10m, 2h, 7d, 2w, 1mo, 1y or 7 days. In front of a reason that begins \
+         like a time, write --."
+    )
+}
+
+fn time_behind_en(given: &str) -> String {
+    format!(
+        "Not done: a time stands in front of the reason: @user {given} why. If \"{given}\" belongs to the reason, write -- in \
+         front of the reason."
+    )
+}
+
+fn no_time_zh(given: &str) -> String {
+    format!(
+        "未执行：“{given}”不是时长。请写成 30s、10m、2h、7d、2w、1mo、1y，或 10分钟、2小时、7天、1个月。原因以数字开头时，请在原因前加 --。"
+    )
+}
+
+fn time_behind_zh(given: &str) -> String {
+    format!(
+        "未执行：时长要写在原因前面：@用户 {given} 原因。如果“{given}”是原因的一部分，请在原因前加 --。"
+    )
 }
 
 pub(super) fn span_en(time: Option<Duration>) -> String {

@@ -238,7 +238,7 @@ impl Rights {
                 format!("There is no role \"{given}\". Roles: {roles}, none.")
             }
             Self::NoTime { given } => {
-                format!("\"{given}\" is not a time. Write it like 10m, 2h or 7d.")
+                format!("\"{given}\" is not a time. Write it like 10m, 2h, 7d or 7 days.")
             }
             Self::TooManyRoles { most } => {
                 format!("At most {most} roles can be given in one conversation.")
@@ -326,7 +326,7 @@ impl Rights {
             Self::NoRole { given, roles } => {
                 format!("没有角色“{given}”。可用：{roles}、none。")
             }
-            Self::NoTime { given } => format!("“{given}”不是时长。请写成 10m、2h 或 7d。"),
+            Self::NoTime { given } => format!("“{given}”不是时长。请写成 10m、2h、7d 或 7天。"),
             Self::TooManyRoles { most } => format!("一个会话最多授予 {most} 个角色。"),
             Self::Policy { lines } => format!("本会话的策略：\n{lines}"),
             Self::PolicySet { key, value } => format!("{key} 现在是：{value}"),

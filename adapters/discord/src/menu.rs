@@ -169,7 +169,7 @@ fn option(menu: &Menu, command: &MenuCommand, field: &MenuField) -> CreateComman
     let kind = match field.kind {
         FieldKind::Person => CommandOptionType::User,
         FieldKind::Number => CommandOptionType::Integer,
-        FieldKind::Choice(_) | FieldKind::Words => CommandOptionType::String,
+        FieldKind::Choice(_) | FieldKind::Span | FieldKind::Words => CommandOptionType::String,
     };
     let about = described(&field.about, &field.name);
     let mut option = CreateCommandOption::new(kind, &field.name, about).required(field.required);
@@ -192,7 +192,7 @@ fn option(menu: &Menu, command: &MenuCommand, field: &MenuField) -> CreateComman
             }
             option
         }
-        FieldKind::Words => option.max_length(MAX_WORDS),
+        FieldKind::Span | FieldKind::Words => option.max_length(MAX_WORDS),
         FieldKind::Person | FieldKind::Number => option,
     }
 }

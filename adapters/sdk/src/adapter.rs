@@ -140,9 +140,15 @@ pub enum FieldKind {
     Choice(Vec<String>),
     /// A whole number.
     Number,
+    /// A length of time, in words. Behind it stands [`TIME_ENDS`] if it or a field behind it is filled in: a reason
+    /// that begins like a time is none.
+    Span,
     /// Words.
     Words,
 }
+
+/// The word that ends a field for a length of time, also one that was left empty.
+pub const TIME_ENDS: &str = "--";
 
 impl fmt::Debug for Setup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -40,7 +40,7 @@ pub use ability::{
 };
 pub use adapter::{
     Adapter, ChatModels, FieldKind, Menu, MenuCommand, MenuField, MenuLanguage, Outgoing,
-    ReplyTarget, Sent, Setup,
+    ReplyTarget, Sent, Setup, TIME_ENDS,
 };
 pub use button::{Button, ButtonLimits, ButtonStyle, Buttons};
 pub use capability::{Capabilities, Length, LengthUnit, MediaLimits, Rates, Streaming};

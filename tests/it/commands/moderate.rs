@@ -103,6 +103,68 @@ async fn members_are_muted_and_removed_by_who_stands_above_them() {
 }
 
 #[tokio::test]
+async fn a_time_is_understood_or_asked_for_again_and_never_taken_for_a_reason() {
+    let model = FakeModel::start().await;
+    let gateway = Gateway::start(&model, json!({})).await;
+    let fake = group(&gateway, "admin").await;
+    for (given, means) in [
+        ("7days", "7d"),
+        ("30mins spam", "30m"),
+        ("2hours, spam", "2h"),
+        ("7 days spam", "7d"),
+        ("a week", "7d"),
+        ("7日", "7d"),
+        ("2小時 刷屏", "2h"),
+        ("三天 刷屏", "3d"),
+        ("7d -- 3 times spam", "7d"),
+    ] {
+        let told = said(&fake, "admin", ADMIN, &format!("/mute @100003 {given}")).await;
+        assert!(
+            told.starts_with(&format!("100003 is muted for {means}.")),
+            "{given}: {told}"
+        );
+    }
+    for given in ["1y", "1个月", "12 months"] {
+        let told = said(&fake, "admin", ADMIN, &format!("/ban @100003 {given}")).await;
+        assert!(told.contains("at most 29d"), "it was a time: {told}");
+    }
+    for (given, says) in [
+        ("30", "\"30\" is not a time. Write 30s, 10m, 2h, 7d"),
+        ("7 lightyears", "\"7\" is not a time"),
+        ("+5x spam", "\"+5x\" is not a time"),
+        ("3月", "\"3月\" is not a time"),
+        ("7天刷屏", "\"7天刷屏\" is not a time"),
+        ("soon -- spam", "\"soon\" is not a time"),
+        ("spam 7d", "in front of the reason: @user 7d why"),
+        ("spam 7 days.", "@user 7 days why"),
+        ("刷屏7天", "@user 7天 why"),
+        ("for 2 hours he spams", "@user 2 hours why"),
+    ] {
+        for command in ["ban", "mute"] {
+            let text = format!("/{command} @100003 {given}");
+            let told = said(&fake, "admin", ADMIN, &text).await;
+            assert!(told.contains(says), "{text}: {told}");
+        }
+    }
+    assert!(!fake.called().contains(&"set_group_kick".to_owned()));
+    assert!(fake.is_member(GROUP, BOB), "nobody was banned");
+    // Where no time stands, a number is of the reason; and behind the mark.
+    let told = said(
+        &fake,
+        "admin",
+        ADMIN,
+        "/warn @100003 3 warnings are enough, 7d",
+    )
+    .await;
+    assert_eq!(told, "100003 is warned (1 of 3).");
+    let told = said(&fake, "admin", ADMIN, "/mute @100003 — 30 links in 5m").await;
+    assert_eq!(told, "100003 is muted for 1h. Reason: 30 links in 5m");
+    let told = said(&fake, "admin", ADMIN, "/ban @100003 -- 30 links").await;
+    assert_eq!(told, "100003 is banned. Reason: 30 links");
+    assert!(!fake.is_member(GROUP, BOB));
+}
+
+#[tokio::test]
 async fn nothing_is_reported_as_done_that_the_platform_did_not_confirm() {
     let model = FakeModel::start().await;
     let gateway = Gateway::start(&model, json!({})).await;

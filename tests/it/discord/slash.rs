@@ -169,7 +169,7 @@ fn with_menu() -> Setup {
     let ban = || {
         vec![
             ("user", FieldKind::Person, true),
-            ("time", FieldKind::Words, false),
+            ("time", FieldKind::Span, false),
             ("reason", FieldKind::Words, false),
         ]
     };
@@ -200,7 +200,7 @@ async fn what_was_filled_in_stands_in_the_order_of_the_menu() {
         .collect();
     assert_eq!(types, [6, 3, 3]);
     rig.is_up().await;
-    // A reason in front of the time would make the ban one for good.
+    // A reason in front of the time would make the ban one for good; one in its place would be a time.
     let options = json!([
         { "name": "reason", "type": 3, "value": "spam again" },
         { "name": "time", "type": 3, "value": "7d" },
@@ -212,7 +212,23 @@ async fn what_was_filled_in_stands_in_the_order_of_the_menu() {
     });
     rig.fake
         .slash(CHANNEL, 7, "ban", &options, &json!({ "data": data }));
-    assert_eq!(rig.heard().await.own_text(), "/ban @bob 7d spam again");
+    assert_eq!(rig.heard().await.own_text(), "/ban @bob 7d -- spam again");
+    for (field, written) in [
+        ("time", "/ban @bob 7 days --"),
+        ("reason", "/ban @bob -- 7 days"),
+    ] {
+        let options = json!([
+            { "name": field, "type": 3, "value": "7 days" },
+            { "name": "user", "type": 6, "value": "8" },
+        ]);
+        let data = json!({
+            "id": "77", "name": "ban", "type": 1, "options": options,
+            "resolved": { "users": { "8": { "id": "8", "username": "bob" } } },
+        });
+        rig.fake
+            .slash(CHANNEL, 7, "ban", &options, &json!({ "data": data }));
+        assert_eq!(rig.heard().await.own_text(), written);
+    }
     // Whom the field for a person names is meant, and nobody whom a reason mentions.
     let options = json!([
         { "name": "reason", "type": 3, "value": "<@9> and <@!9> say <@so> <3" },

@@ -4,7 +4,7 @@
 //! would have typed it, so that both lead to the same handler.
 
 use serde_json::{Value, json};
-use weirgate_sdk::{Menu, Via};
+use weirgate_sdk::{FieldKind, Menu, TIME_ENDS, Via};
 
 use super::{content, interaction::Said};
 use crate::{
@@ -16,7 +16,8 @@ use crate::{
 const COMMAND: u64 = 2;
 /// One that is typed behind a slash (Application Command Types).
 const TYPED: u64 = 1;
-/// A field for a person, and fields that hold further ones (Application Command Option Types).
+/// Fields for words and for a person, and fields that hold further ones (Application Command Option Types).
+const WORDS: u64 = 3;
 const PERSON: u64 = 6;
 const GROUPS: [u64; 2] = [1, 2];
 /// Fields that are read; the platform allows so many, and three levels.
@@ -48,7 +49,8 @@ pub fn read(event: &Value, bot: Snowflake, menu: &Menu) -> Option<Said> {
     })
 }
 
-/// What was filled in, in the order in which the menu has it: people fill fields in as they like.
+/// What was filled in, in the order in which the menu has it: people fill fields in as they like. Where a length of time
+/// ends is marked, so that nothing else becomes one.
 fn in_order(options: &Value, name: &str, menu: &Menu) -> Value {
     let commands = menu.languages.first().into_iter();
     let mut commands = commands.flat_map(|language| &language.commands);
@@ -62,6 +64,17 @@ fn in_order(options: &Value, name: &str, menu: &Menu) -> Value {
     options.truncate(MAX_FIELDS);
     // Fields that are not in the menu any more stand behind those that are.
     options.sort_by_key(|option| place(option).unwrap_or(MAX_FIELDS));
+    let fields = command.map(|command| &command.fields);
+    let mut fields = fields.into_iter().flatten();
+    if let Some(span) = fields.position(|field| field.kind == FieldKind::Span) {
+        let place = |option: &Value| place(option).unwrap_or(MAX_FIELDS);
+        let behind = options.iter().position(|option| place(option) > span);
+        let filled = options.iter().any(|option| place(option) == span);
+        let end = behind.or_else(|| filled.then_some(options.len()));
+        if let Some(end) = end {
+            options.insert(end, json!({ "type": WORDS, "value": TIME_ENDS }));
+        }
+    }
     options.into()
 }
 
