@@ -63,7 +63,7 @@ use crate::{
     agent::tool::asking::Asking,
     i18n::{About, Language, Text},
     pending::Ask,
-    permission::{Actor, AuditEvent, Capability, Level, Proof, Scope},
+    permission::{Actor, AuditEvent, AuditRecord, Capability, Level, Proof, Scope},
     reason::Reason,
     store::{Body, Effect, StoreError},
 };
@@ -197,11 +197,18 @@ impl Done {
     /// `target`: whom or what it was about.
     #[must_use]
     pub fn forbidden(call: Call<'_>, target: String, text: String) -> Self {
-        let event = AuditEvent::PermissionDenied;
-        let record = call.proof.record(event, target, call.turn).denied();
+        let record = call
+            .proof
+            .record(AuditEvent::PermissionDenied, target, call.turn);
+        Self::refused_by(record.within(call.site.conversation), text)
+    }
+
+    /// An answer that says which rule forbids a call, with the record of that.
+    #[must_use]
+    pub fn refused_by(record: AuditRecord, text: String) -> Self {
         Self {
             refused: Some(Reason::PermissionDenied),
-            effects: vec![record.into()],
+            effects: vec![record.denied().into()],
             ..Self::text(text)
         }
     }

@@ -168,7 +168,7 @@ fn told(
     let details = serde_json::json!({ "granted": granted, "outcome": outcome });
     let target = call.conversation.encode();
     let record = proof.record(AuditEvent::RequestAnswered, target, call.turn);
-    let record = record.with(&details);
+    let record = record.with(&details).within(call.site.conversation);
     let record = if failed { record.failed() } else { record };
     told.effects.push(record.into());
     told

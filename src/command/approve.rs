@@ -366,6 +366,7 @@ fn allowed(call: Call<'_>, row: &StoredPending, parked: &Parked) -> Done {
     let mut done = Done::text(Consent::ToolAllowed { tool }.render(call.language));
     let (event, target) = (AuditEvent::ToolApproved, parked.tool.clone());
     let record = call.proof.record(event, target, call.turn);
+    let record = record.within(call.site.conversation);
     let asked = serde_json::json!({ "asked_in": code(row.pending.id), "hash": row.pending.hash });
     done.effects.push(record.with(&asked).into());
     done
@@ -427,7 +428,8 @@ pub(super) fn denied(call: Call<'_>, row: &StoredPending, what: What) -> Done {
     let record = call
         .proof
         .record(AuditEvent::ApprovalDenied, target, call.turn);
-    done.effects.push(record.into());
+    done.effects
+        .push(record.within(call.site.conversation).into());
     done
 }
 
@@ -437,14 +439,13 @@ fn not_yours(call: Call<'_>, row: &StoredPending, why: NotYours) -> Done {
         NotYours::Lacks(denial) => (Consent::SomebodyElse, Some(denial)),
         NotYours::FourEyes => (Consent::FourEyes, None),
     };
-    let mut done = refuse(&call, Reason::PermissionDenied, &text);
+    let text = text.render(call.language);
     let (event, target) = (AuditEvent::PermissionDenied, code(row.pending.id));
     let record = match denial {
         Some(denial) => denial.record(event, target, call.turn),
-        None => call.proof.record(event, target, call.turn).failed(),
+        None => call.proof.record(event, target, call.turn),
     };
-    done.effects.push(record.into());
-    done
+    Done::refused_by(record.within(call.site.conversation), text)
 }
 
 pub(super) fn refuse(call: &Call<'_>, reason: Reason, text: &Consent) -> Done {

@@ -112,7 +112,13 @@ impl Command for ClaimGateway {
         // An anonymous admin or a channel is nobody who could own anything.
         let is_person = call.body.kind == weirgate_sdk::SenderKind::Person;
         if !is_person || !desk.claim.take(call.arguments, desk.clock.tick()) {
-            return Ok(Done::declined(Rights::NotClaimed.render(call.language)));
+            let text = Rights::NotClaimed.render(call.language);
+            let (event, target) = (AuditEvent::GatewayClaimed, call.person.encode());
+            let record = call.proof.record(event, target, call.turn);
+            return Ok(Done::refused_by(
+                record.within(call.site.conversation),
+                text,
+            ));
         }
         tracing::warn!(person = %call.person.encode(), "the gateway was claimed");
         let mut done = Done::text(Rights::Claimed.render(call.language));

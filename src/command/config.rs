@@ -323,7 +323,8 @@ fn written(call: Call<'_>, key: &str, of: Place, stored: String, value: Option<S
         let record = call
             .proof
             .record(AuditEvent::ConfigChanged, key.to_owned(), turn);
-        done.effects.push(record.with(&details).into());
+        let record = record.with(&details).within(of.conversation);
+        done.effects.push(record.into());
     }
     done
 }

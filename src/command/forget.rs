@@ -9,7 +9,7 @@ use weirgate_sdk::ChatKind;
 use super::{
     Call, Command, Desk, Done, Site, Spec, When,
     argument::{Kind, Takes, always, form},
-    memory::{away, refused, site_of},
+    memory::{Changed, away, recorded, refused, site_of},
 };
 use crate::{
     agent::memory,
@@ -63,8 +63,10 @@ impl Command for Forget {
         let Some(memories) = &desk.memories else {
             return Ok(refused(Reason::BadArguments, &Mind::MemoryOff, language));
         };
-        let done = run(&call, desk, memories).await;
-        done.or_else(|error| away(error, language))
+        match run(&call, desk, memories).await {
+            Ok((done, changed)) => Ok(recorded(call, done, changed)),
+            Err(error) => away(error, language),
+        }
     }
 }
 
@@ -72,34 +74,48 @@ async fn run(
     call: &Call<'_>,
     desk: &Desk,
     memories: &memory::Memories,
-) -> Result<Done, StoreError> {
+) -> Result<(Done, Option<Changed>), StoreError> {
     let language = call.language;
     let site = site_of(call);
     if ALL.contains(&call.arguments) {
+        let mut changed = None;
         let count = if site.group {
             let count = memories.of_place(site.own()).await?.len();
             memories.forget_place(site.own()).await?;
+            changed = Some(Changed {
+                how: "all forgotten",
+                what: count.to_string(),
+            });
             count
         } else {
             let count = memories.about(site.person).await?.len();
             memories.forget_person(site.person).await?;
             count
         };
-        return Ok(forgotten(count, site, desk, language));
+        return Ok((forgotten(count, site, desk, language), changed));
     }
     let Some(ids) = numbers(call.arguments) else {
-        return Ok(refused(Reason::BadArguments, &Mind::ForgetWhat, language));
+        let what = refused(Reason::BadArguments, &Mind::ForgetWhat, language);
+        return Ok((what, None));
     };
     let rows = memories.entries(ids).await?;
     let may = rows.iter().filter(|row| may_forget(row, site, call.actor));
-    let gone: Vec<i64> = may.map(|row| row.id).collect();
+    let may: Vec<&MemoryRow> = may.collect();
+    let gone: Vec<i64> = may.iter().map(|row| row.id).collect();
     if gone.is_empty() {
-        let nothing = &Mind::NothingForgotten;
-        return Ok(refused(Reason::BadArguments, nothing, language));
+        let nothing = refused(Reason::BadArguments, &Mind::NothingForgotten, language);
+        return Ok((nothing, None));
     }
     let count = gone.len();
     memories.forget(gone).await?;
-    Ok(forgotten(count, site, desk, language))
+    // What comes from one's own words is one's own.
+    let others = may.iter().filter(|row| !is_own(row, site));
+    let numbers: Vec<String> = others.map(|row| format!("#{}", row.id)).collect();
+    let changed = (!numbers.is_empty()).then(|| Changed {
+        how: "forgotten",
+        what: numbers.join(" "),
+    });
+    Ok((forgotten(count, site, desk, language), changed))
 }
 
 fn forgotten(count: usize, site: memory::Site, desk: &Desk, language: Language) -> Done {
@@ -118,8 +134,13 @@ fn numbers(text: &str) -> Option<Vec<i64>> {
     numbers.filter(|numbers| (1..=MOST).contains(&numbers.len()))
 }
 
-fn may_forget(row: &MemoryRow, site: memory::Site, actor: &Actor) -> bool {
+/// Whether an entry is of a person alone, or of his words; what is for everybody is nobody's own.
+fn is_own(row: &MemoryRow, site: memory::Site) -> bool {
     let own = row.place == Place::of_person(site.person) || row.from_person == site.person;
+    own && row.place != Place::GATEWAY
+}
+
+fn may_forget(row: &MemoryRow, site: memory::Site, actor: &Actor) -> bool {
     let moderates = actor
         .role
         .capabilities()
@@ -129,7 +150,7 @@ fn may_forget(row: &MemoryRow, site: memory::Site, actor: &Actor) -> bool {
     if row.place == Place::GATEWAY {
         actor.global_owner
     } else {
-        own || here
+        is_own(row, site) || here
     }
 }
 

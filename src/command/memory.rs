@@ -17,7 +17,7 @@ use crate::{
         arguments::Label,
         mind::{Mind, Remembered},
     },
-    permission::{Capability, Level, Scope},
+    permission::{AuditEvent, Capability, Level, Scope},
     reason::Reason,
     store::{MemoryKind, MemoryRow, MemorySource, MemoryTier, Place, StoreError},
 };
@@ -48,6 +48,8 @@ static SPEC: Spec = Spec {
 
 /// Entries that are shown.
 const SHOWN: usize = 20;
+/// Characters of the name of a rule.
+const NAME: usize = 40;
 /// Characters that are shown of each.
 const SHORT: usize = 200;
 
@@ -113,9 +115,33 @@ impl Command for Memory {
         let Some(memories) = &desk.memories else {
             return Ok(refused(Reason::BadArguments, &Mind::MemoryOff, language));
         };
-        let done = run(&call, desk, memories).await;
-        done.or_else(|error| away(error, language))
+        match run(&call, desk, memories).await {
+            Ok((done, changed)) => Ok(recorded(call, done, changed)),
+            Err(error) => away(error, language),
+        }
     }
+}
+
+/// What was changed of what others are told as well.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Changed {
+    /// How, in a word for the record.
+    pub(super) how: &'static str,
+    /// What: numbers, a name or a count. Never the words.
+    pub(super) what: String,
+}
+
+/// What a command did, with the record of what it changed for others.
+pub(super) fn recorded(call: Call<'_>, mut done: Done, changed: Option<Changed>) -> Done {
+    if let Some(Changed { how, what }) = changed {
+        let record = call
+            .proof
+            .record(AuditEvent::MemoryChanged, what, call.turn)
+            .within(call.site.conversation)
+            .with(&serde_json::json!({ "value": how }));
+        done.effects.push(record.into());
+    }
+    done
 }
 
 /// What is told when the memory does not answer: it may be on a server of its own, without which the gateway goes on.
@@ -131,12 +157,12 @@ async fn run(
     call: &Call<'_>,
     desk: &Desk,
     memories: &memory::Memories,
-) -> Result<Done, StoreError> {
+) -> Result<(Done, Option<Changed>), StoreError> {
     let language = call.language;
     let Some(ask) = ask(call.arguments) else {
         let given = call.arguments.chars().take(40).collect();
         let possible = "find WORDS, add TEXT, rule NAME TEXT, global TEXT";
-        return Ok(Done::bad_argument(given, possible, language));
+        return Ok((Done::bad_argument(given, possible, language), None));
     };
     let site = site_of(call);
     let rules = desk.rules.get();
@@ -147,30 +173,40 @@ async fn run(
             } else {
                 memories.about(site.person).await?
             };
-            return Ok(Done::text(listed(&rows, site, language)));
+            return Ok((Done::text(listed(&rows, site, language)), None));
         }
         Ask::Find(words) => {
             let found = memories.find(&rules, &site.recalled_from(), words).await?;
             let rows: Vec<MemoryRow> = found.into_iter().map(|(row, _)| row).collect();
-            return Ok(Done::text(listed(&rows, site, language)));
+            return Ok((Done::text(listed(&rows, site, language)), None));
         }
-        Ask::Add(text) => memories.keep(&rules, site, of_person(text, None)).await?,
+        Ask::Add(text) => {
+            let kept = memories.keep(&rules, site, of_person(text, None)).await?;
+            return Ok((told(kept, language), None));
+        }
         Ask::Global(text) => {
-            memories
-                .keep_for_all(&rules, site, of_person(text, None))
-                .await?
+            let kept = memories.keep_for_all(&rules, site, of_person(text, None));
+            ("global", String::new(), kept.await?)
         }
         Ask::Rule(name, "") if !name.is_empty() => {
             return take_back(memories, site, name, language).await;
         }
         Ask::Rule(name, rule) => {
-            let name = name.chars().take(40).collect();
-            memories
-                .keep(&rules, site, of_person(rule, Some(name)))
-                .await?
+            let name: String = name.chars().take(NAME).collect();
+            let new = of_person(rule, Some(name.clone()));
+            let kept = memories.keep(&rules, site, new).await?;
+            ("rule", name, kept)
         }
     };
-    Ok(told(kept, language))
+    let (how, name, kept) = kept;
+    let changed = match kept {
+        Kept::Added(id) | Kept::Updated(id) if how == "global" || site.group => Some(Changed {
+            how,
+            what: format!("#{id} {name}").trim_end().to_owned(),
+        }),
+        _ => None,
+    };
+    Ok((told(kept, language), changed))
 }
 
 /// What a person has remembered by a command; with a name it is a rule.
@@ -194,18 +230,19 @@ async fn take_back(
     site: memory::Site,
     name: &str,
     language: Language,
-) -> Result<Done, StoreError> {
+) -> Result<(Done, Option<Changed>), StoreError> {
     let rows = memories.of_place(site.own()).await?;
     let named = rows.iter().find(|row| row.name.as_deref() == Some(name));
     let Some(row) = named else {
-        return Ok(refused(
-            Reason::BadArguments,
-            &Mind::NothingForgotten,
-            language,
-        ));
+        let nothing = refused(Reason::BadArguments, &Mind::NothingForgotten, language);
+        return Ok((nothing, None));
     };
     memories.forget(vec![row.id]).await?;
-    Ok(Done::text(Mind::Forgotten(1).render(language)))
+    let changed = site.group.then(|| Changed {
+        how: "rule taken back",
+        what: format!("#{} {name}", row.id),
+    });
+    Ok((Done::text(Mind::Forgotten(1).render(language)), changed))
 }
 
 fn told(kept: Kept, language: Language) -> Done {

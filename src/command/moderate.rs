@@ -267,7 +267,11 @@ pub(super) async fn ready(
             proof,
         })
         .into(),
-        Err(text) => Check::Refused(refuse(call, &text)),
+        Err(text) => {
+            let whom = target.person.id.as_str().to_owned();
+            let record = proof.record(AuditEvent::PermissionDenied, whom, call.turn);
+            Check::Refused(Done::refused_by(record, text.render(call.language)))
+        }
     })
 }
 

@@ -179,7 +179,7 @@ impl Command for Warnings {
         let who = target.person.shown.clone();
         if clear {
             if let Err(text) = may(&call, &target) {
-                return Ok(refuse(&call, &text));
+                return Ok(forbidden(call, &target, &text));
             }
             let text = Moderation::WarningsCleared { who };
             return Ok(written(
@@ -245,8 +245,4 @@ fn written(
 
 fn key(target: &Target) -> String {
     format!("{KEY}{}", target.person.id.as_str())
-}
-
-fn refuse(call: &Call<'_>, text: &Moderation) -> Done {
-    Done::declined(text.render(call.language))
 }

@@ -56,6 +56,8 @@ pub enum AuditEvent {
     TurnStopped,
     /// A stranger was let in.
     PersonPaired,
+    /// What is remembered for others was changed.
+    MemoryChanged,
     /// Messages that waited were dropped.
     QueueDropped,
     /// The database was copied.
@@ -106,6 +108,7 @@ impl AuditEvent {
             Self::ContextReset => "context_reset",
             Self::TurnStopped => "turn_stopped",
             Self::PersonPaired => "person_paired",
+            Self::MemoryChanged => "memory_changed",
             Self::QueueDropped => "queue_dropped",
             Self::BackedUp => "backed_up",
             Self::ConfigReloaded => "config_reloaded",
