@@ -244,6 +244,11 @@ pub trait Command: Send + Sync {
         false
     }
 
+    /// It answers a question that waits: while one does, it is taken where commands are not, and however many were given.
+    fn answers(&self) -> bool {
+        false
+    }
+
     /// The call of another command that a call of this one is, by its arguments: that one's rights count then, and
     /// it is what runs.
     fn stands_for(&self, _arguments: &str) -> Option<(&'static dyn Command, String)> {

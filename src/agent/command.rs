@@ -133,9 +133,7 @@ impl Agent {
                 return Ok(self.denied(input, turn, denial, what).into());
             }
         };
-        // What stops a turn is always taken, and so is an answer that was asked for.
-        if command.spec().when != When::Control
-            && !turn.body().pressed
+        if !self.is_always_taken(input, turn, command).await?
             && let Some(ending) = self.command_not_taken(input, turn)
         {
             return Ok(ending.into());
@@ -170,6 +168,23 @@ impl Agent {
         }
         done.effects.extend(self.spend(input, &asking.into_cost()));
         Ok(self.ended_by(input, turn, done).await?.into())
+    }
+
+    /// What stops a turn is always taken, and so is an answer while something waits for one.
+    async fn is_always_taken(
+        &self,
+        input: &Input,
+        turn: &Turn,
+        command: &dyn Command,
+    ) -> Result<bool, StoreError> {
+        if command.spec().when == When::Control || turn.body().pressed {
+            return Ok(true);
+        }
+        if !command.answers() {
+            return Ok(false);
+        }
+        let open = self.desk.open_pendings(input.conversation, 1).await?;
+        Ok(!open.is_empty())
     }
 
     /// The end that a command makes of its turn.

@@ -44,6 +44,10 @@ impl Command for Answer {
         public()
     }
 
+    fn answers(&self) -> bool {
+        true
+    }
+
     async fn run(&self, call: Call<'_>, desk: &Desk) -> Result<Done, StoreError> {
         let arguments = call.arguments.trim();
         if arguments.is_empty() {

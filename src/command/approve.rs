@@ -91,6 +91,10 @@ impl Command for Approve {
         public()
     }
 
+    fn answers(&self) -> bool {
+        true
+    }
+
     async fn run(&self, call: Call<'_>, desk: &Desk) -> Result<Done, StoreError> {
         let mut words = call.arguments.split_whitespace();
         let Some(name) = words.next() else {
@@ -109,6 +113,10 @@ impl Command for Deny {
 
     fn needs(&self, _: &str, _: Site) -> (Capability, Scope) {
         public()
+    }
+
+    fn answers(&self) -> bool {
+        true
     }
 
     async fn run(&self, call: Call<'_>, desk: &Desk) -> Result<Done, StoreError> {

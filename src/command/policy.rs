@@ -9,13 +9,17 @@ use weirgate_sdk::UserId;
 use super::{
     Call, Command, Desk, Done, Site, Spec, When,
     argument::{Kind, Takes, perhaps},
+    need,
+    role::RoleCommand,
     target,
     words::Words,
 };
 use crate::{
     i18n::{About, arguments::Label, rights::Rights},
     permission::{
-        AuditEvent, Capability, Level, Scope,
+        AuditEvent, BuiltIn, Capability, Level, Permissions, Scope,
+        assign::Refused,
+        decide,
         policy::{self, BadPolicy, KEYS, Policy},
     },
     store::{Effect, Place, StoreError},
@@ -46,6 +50,8 @@ const OF_ADMINS: [&str; 4] = [
 ];
 /// Keys whose values are people.
 const LISTS: [&str; 2] = ["whitelist", "blacklist"];
+/// Keys that give roles: what they do, /role does for one person.
+const ROLES: [&str; 2] = ["default_role", "anonymous_admins"];
 /// A word that takes a key back to its default.
 const RESET: &str = "reset";
 
@@ -112,12 +118,53 @@ impl Command for PolicyCommand {
                 }
             });
         }
+        let terms = desk.rules.get().terms(call.conversation);
+        let default = (&permissions, terms.default_role.as_deref());
+        let call = match may_give(call, desk, (known, &policy), default) {
+            Ok(call) => call,
+            Err(done) => return Ok(*done),
+        };
         if shuts_out(&policy, &call) {
             let text = Rights::ShutsYouOut.render(call.language);
             return Ok(Done::forbidden(call, known.to_owned(), text));
         }
         Ok(changed(call, known, &policy, reset))
     }
+}
+
+/// Whether the caller may give the role that a key would give: he needs what /role needs, and the role stands below his own
+/// unless he owns the gateway. `default` has the roles, and what the account gives by default.
+fn may_give<'a>(
+    call: Call<'a>,
+    desk: &Desk,
+    (key, policy): (&str, &Policy),
+    (permissions, of_account): (&Permissions, Option<&str>),
+) -> Result<Call<'a>, Box<Done>> {
+    if !ROLES.contains(&key) {
+        return Ok(call);
+    }
+    let (capability, scope) = need(&RoleCommand, "", call.site, &permissions.commands);
+    if let Err(denial) = decide(call.actor, capability, scope, desk.now()) {
+        let text = Rights::Lacks(denial.missing()).render(call.language);
+        let record = denial.record(AuditEvent::PermissionDenied, key.to_owned(), call.turn);
+        return Err(Done::refused_by(record, text).into());
+    }
+    let roles = &permissions.roles;
+    let given = match key {
+        "default_role" => {
+            let name = policy.default_role.as_deref().or(of_account);
+            roles.get(name.unwrap_or(&permissions.default_role))
+        }
+        // What the platform says an anonymous sender is.
+        _ if policy.anonymous_admins => roles.get(BuiltIn::Admin.name()),
+        _ => None,
+    };
+    let too_high = given.is_some_and(|role| !role.is_below(&call.actor.role));
+    if too_high && !call.actor.global_owner {
+        let text = Rights::NotGiven(Refused::RoleTooHigh).render(call.language);
+        return Err(Done::forbidden(call, key.to_owned(), text).into());
+    }
+    Ok(call)
 }
 
 /// The ids of those whom a list of people names; `None` for the value of another key, and for one that names nobody.

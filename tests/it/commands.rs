@@ -9,6 +9,7 @@ mod limits;
 mod matrix;
 mod moderate;
 mod oversight;
+mod policy;
 mod records;
 mod remind;
 mod requests;
