@@ -4,6 +4,7 @@
 //! it declares what it needs, gets a proof, and returns text and effects.
 
 pub mod admit;
+pub mod alone;
 pub mod answer;
 pub mod approve;
 pub mod argument;
@@ -152,6 +153,8 @@ pub struct Done {
     pub refused: Option<Reason>,
     /// What is only done when somebody has said yes; the text asks him.
     pub ask: Option<Box<Ask>>,
+    /// Whom nobody else deals with until the turn has ended.
+    pub alone: Option<alone::Alone>,
     /// With which call the model's part of a turn begins; nothing else of this counts then.
     pub begins: Option<Box<Begins>>,
 }

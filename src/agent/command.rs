@@ -209,6 +209,7 @@ impl Agent {
         };
         ending.effects = done.effects;
         ending.also_ends = done.also_ends;
+        ending.alone = done.alone;
         ending.strategy = Some(Strategy::Full);
         match done.ask {
             Some(ask) => self.asked(input, turn, ending, &ask).await,

@@ -5,6 +5,7 @@
 use weirgate_sdk::{Button, answer::Format};
 
 use crate::{
+    command::alone::Alone,
     outbound::strategy::Strategy,
     reason::Reason,
     store::{Effect, History, ReplyFile, TurnState},
@@ -37,6 +38,8 @@ pub struct Ending {
     pub buttons: Vec<Button>,
     /// Files that follow the answer.
     pub files: Vec<ReplyFile>,
+    /// Whom nobody else deals with before this is written.
+    pub alone: Option<Alone>,
 }
 
 impl Ending {
@@ -56,6 +59,7 @@ impl Ending {
             also_ends: Vec::new(),
             buttons: Vec::new(),
             files: Vec::new(),
+            alone: None,
         }
     }
 

@@ -82,6 +82,7 @@ impl Agent {
             at: now,
         };
         let ids = self.write_finish(finish).await?;
+        drop(ending.alone);
         self.trace(input, turn, outcome, failed);
         changes.recent(&self.recent);
         if !appended.is_empty() {

@@ -29,7 +29,7 @@ use super::{
 use crate::{
     agent::{Agent, Parts as AgentParts, memory::Memories, model::Lineup, running::Running},
     clock::Clock,
-    command::{Desk, claim::Claim, configure::Configure, desk::Connections},
+    command::{Desk, alone::OneAtATime, claim::Claim, configure::Configure, desk::Connections},
     config::Config,
     current::Current,
     directory::Directory,
@@ -350,6 +350,7 @@ impl Shared {
             connections: Arc::clone(&self.connections),
             keying: self.keying,
             claim: Arc::clone(&self.claim),
+            alone: OneAtATime::default(),
             put_off: Arc::clone(&self.put_off),
             memories: self.tuner.memories.clone(),
             database: self.database.clone(),

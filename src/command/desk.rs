@@ -20,7 +20,7 @@ use crate::{
         running::Running,
     },
     clock::Clock,
-    command::{Site, claim::Claim, configure::Configure},
+    command::{Site, alone::OneAtATime, claim::Claim, configure::Configure},
     current::Current,
     directory::Directory,
     i18n::{
@@ -74,6 +74,8 @@ pub struct Desk {
     pub keying: Keying,
     /// The code that makes its sender an owner of the gateway.
     pub claim: Arc<Claim>,
+    /// Who is dealt with now.
+    pub alone: OneAtATime,
     /// The file of the database; `None` where it is on a server.
     pub database: Option<PathBuf>,
     /// Files that people sent, where they are kept.

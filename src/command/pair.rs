@@ -1,4 +1,4 @@
-//! /pair: lets in whoever was told this code.
+//! /pair: lets in whoever was told this code, and makes him a stranger again.
 //!
 //! Owns the codes: kept as settings of the gateway, so that they hold over a restart and in every process, bounded in
 //! number and in time.
@@ -6,12 +6,14 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use weirgate_sdk::Timestamp;
+use weirgate_sdk::{Timestamp, UserId, UserKey};
 
 use super::{
     Call, Command, Desk, Done, Site, Spec, When,
-    argument::{Kind, Takes, perhaps},
+    argument::{Kind, SOMEBODY, Takes, always, form},
     claim::code_of,
+    target,
+    words::Words,
 };
 use crate::{
     clock::millis,
@@ -28,6 +30,8 @@ const CODE: &str = "pair:";
 pub const GOOD_FOR: Duration = Duration::from_secs(24 * 3_600);
 /// Codes that are good at once: of more strangers nobody is told one.
 const MOST: usize = 100;
+/// Words that make somebody a stranger again.
+const REMOVE: [&str; 3] = ["remove", "delete", "移除"];
 /// Letters of a code: one of 2^40, told to one person, used by an owner.
 const LENGTH: u32 = 8;
 
@@ -106,7 +110,10 @@ static SPEC: Spec = Spec {
     name: "pair",
     aliases: &[],
     about: About::Pair,
-    takes: Takes::These(&[perhaps(Kind::Word(&[]), Label::Pairing)]),
+    takes: Takes::PerhapsOneOf(&[
+        form("", &[always(Kind::Word(&[]), Label::Pairing)]),
+        form("remove", &[SOMEBODY]),
+    ]),
     level: Level::Owner,
     when: When::InOrder,
 };
@@ -131,17 +138,19 @@ impl Command for Pair {
             }
             return Ok(Done::text(Rights::Pairing { people }.render(call.language)));
         }
+        let mut words = Words::of(call.body);
+        if words
+            .take_if(|word| REMOVE.contains(&word).then_some(()))
+            .is_some()
+        {
+            return remove(call, desk, words).await;
+        }
         let Some((code, person)) = codes.whose(call.arguments) else {
             return Ok(Done::declined(Rights::NoSuchCode.render(call.language)));
         };
         let who = desk.directory.person(*person).await?.encode();
         let text = Rights::Paired { who: who.clone() };
         let mut done = Done::text(text.render(call.language));
-        let set = |of, key: String, value| Effect::Set {
-            of,
-            key: key.into(),
-            value,
-        };
         let now = desk.now().to_string();
         done.effects
             .push(set(Place::of_person(*person), KEY.to_owned(), Some(now)));
@@ -150,6 +159,50 @@ impl Command for Pair {
         done.effects.push(record.into());
         Ok(done)
     }
+}
+
+fn set(of: Place, key: String, value: Option<String>) -> Effect {
+    Effect::Set {
+        of,
+        key: key.into(),
+        value,
+    }
+}
+
+/// Makes somebody a stranger again.
+async fn remove(call: Call<'_>, desk: &Desk, mut words: Words) -> Result<Done, StoreError> {
+    let here = |id: UserId| UserKey {
+        id,
+        ..call.person.clone()
+    };
+    // He may be of another platform: then he is named as the answer named him who let him in.
+    let written = words.take_if(|word| {
+        let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
+        let elsewhere = || word.contains('/').then(|| UserKey::decode(word)).flatten();
+        is_number.then(|| here(word.into())).or_else(elsewhere)
+    });
+    let key = match written {
+        Some(key) => key,
+        None => match target::person(&call, desk, &mut words) {
+            Ok(person) => here(person.id),
+            Err(text) => return Ok(Done::declined(text.render(call.language))),
+        },
+    };
+    let who = key.encode();
+    let person = desk.store.person_number(&key).await?.unwrap_or(0);
+    if person == 0 || desk.directory.preference(person, KEY).await?.is_none() {
+        let text = Rights::NotLetIn { who };
+        return Ok(Done::declined(text.render(call.language)));
+    }
+    let text = Rights::Unpaired { who: who.clone() };
+    let mut done = Done::text(text.render(call.language));
+    done.effects
+        .push(set(Place::of_person(person), KEY.to_owned(), None));
+    let record = call
+        .proof
+        .record(AuditEvent::PersonUnpaired, who, call.turn);
+    done.effects.push(record.into());
+    Ok(done)
 }
 
 #[cfg(test)]

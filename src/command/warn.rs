@@ -9,6 +9,7 @@ use weirgate_sdk::Timestamp;
 
 use super::{
     Call, Command, Desk, Done, Site, Spec, When,
+    alone::Alone,
     argument::{Kind, REASON, SOMEBODY, Takes, perhaps},
     moderate::{LONGEST_REASON, Order, carry_out, forbidden, may, ordered},
     target::{self, Target},
@@ -92,6 +93,8 @@ impl Command for Warn {
         if let Err(text) = may(&call, &target) {
             return Ok(forbidden(call, &target, &text));
         }
+        // Two who warn him at once would read the same warnings, and one would be lost.
+        let alone = alone(&call, desk, &target).await;
         let mut warnings = read(&call, desk, &target).await?;
         warnings.push(Warning {
             at: desk.now(),
@@ -120,6 +123,7 @@ impl Command for Warn {
         let event = AuditEvent::UserWarned;
         let mut done = written(call, &target, &warnings, &text, event);
         done.effects.extend(muted.unwrap_or_default());
+        done.alone = Some(alone);
         Ok(done)
     }
 }
@@ -181,14 +185,12 @@ impl Command for Warnings {
             if let Err(text) = may(&call, &target) {
                 return Ok(forbidden(call, &target, &text));
             }
+            let alone = alone(&call, desk, &target).await;
             let text = Moderation::WarningsCleared { who };
-            return Ok(written(
-                call,
-                &target,
-                &[],
-                &text,
-                AuditEvent::WarningsCleared,
-            ));
+            let event = AuditEvent::WarningsCleared;
+            let mut done = written(call, &target, &[], &text, event);
+            done.alone = Some(alone);
+            return Ok(done);
         }
         let warnings = read(&call, desk, &target).await?;
         let lines = warnings.iter().map(|warning| {
@@ -203,6 +205,11 @@ impl Command for Warnings {
         };
         Ok(Done::text(text.render(call.language)))
     }
+}
+
+async fn alone(call: &Call<'_>, desk: &Desk, target: &Target) -> Alone {
+    let user = target.person.id.as_str();
+    desk.alone.with(call.site.conversation, user).await
 }
 
 async fn read(call: &Call<'_>, desk: &Desk, target: &Target) -> Result<Vec<Warning>, StoreError> {

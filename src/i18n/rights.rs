@@ -62,6 +62,16 @@ pub enum Rights {
         /// Who.
         who: String,
     },
+    /// Somebody who was let in is a stranger again.
+    Unpaired {
+        /// Who.
+        who: String,
+    },
+    /// Somebody was not let in by a code.
+    NotLetIn {
+        /// Who.
+        who: String,
+    },
     /// Who somebody is.
     WhoAmI {
         /// His id on the platform.
@@ -224,12 +234,12 @@ impl Rights {
             Self::Pairing { people } => people.join("\n"),
             Self::NoSuchCode => "No such code is good.".into(),
             Self::Paired { who } => format!("{who} is let in."),
+            Self::Unpaired { who } => format!("{who} is a stranger again."),
+            Self::NotLetIn { who } => format!("{who} was not let in by a code."),
             Self::Several { people } => several_en(people),
             Self::UnknownHandle { name } => unknown_en(name),
             Self::NobodyListed { given } => nobody_en(given),
-            Self::TooManyNames { most } => {
-                format!("At most {most} people can be named at once, any number by numeric ids.")
-            }
+            Self::TooManyNames { most } => too_many_names_en(*most),
             Self::WhoIsMeant => {
                 "Who is meant? Mention the person, answer a message of his, or write his id.".into()
             }
@@ -309,6 +319,8 @@ impl Rights {
             Self::Pairing { people } => people.join("\n"),
             Self::NoSuchCode => "没有有效的这个配对码。".into(),
             Self::Paired { who } => format!("已允许 {who} 使用。"),
+            Self::Unpaired { who } => format!("已取消 {who} 的配对。"),
+            Self::NotLetIn { who } => format!("{who} 没有配对。"),
             Self::Several { people } => {
                 format!("有多人同名，请 @ 对方或写出 id：\n{}", people.join("\n"))
             }
@@ -339,6 +351,10 @@ impl Rights {
             }
         }
     }
+}
+
+fn too_many_names_en(most: usize) -> String {
+    format!("At most {most} people can be named at once, any number by numeric ids.")
 }
 
 fn lacks_en(missing: Capability) -> &'static str {

@@ -56,6 +56,8 @@ pub enum AuditEvent {
     TurnStopped,
     /// A stranger was let in.
     PersonPaired,
+    /// Somebody who was let in is a stranger again.
+    PersonUnpaired,
     /// What is remembered for others was changed.
     MemoryChanged,
     /// Messages that waited were dropped.
@@ -108,6 +110,7 @@ impl AuditEvent {
             Self::ContextReset => "context_reset",
             Self::TurnStopped => "turn_stopped",
             Self::PersonPaired => "person_paired",
+            Self::PersonUnpaired => "person_unpaired",
             Self::MemoryChanged => "memory_changed",
             Self::QueueDropped => "queue_dropped",
             Self::BackedUp => "backed_up",

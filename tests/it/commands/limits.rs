@@ -180,6 +180,18 @@ async fn a_stranger_is_let_in_by_an_owner() {
     assert_eq!(fake.ask(9, "/pair").await, "Nobody waits to be let in.");
     let again = fake.ask(9, &format!("/pair {code}")).await;
     assert_eq!(again, "No such code is good.", "it is used once");
+    // And he is a stranger again, who is told another code.
+    for (who, told) in [
+        ("2", "qq//2 was not let in by a code."),
+        ("qq//1", "qq//1 is a stranger again."),
+        ("1", "qq//1 was not let in by a code."),
+    ] {
+        assert_eq!(fake.ask(9, &format!("/pair remove {who}")).await, told);
+    }
+    let told = fake.ask(1, "still?").await;
+    assert!(told.contains("/pair ") && !told.contains(&code), "{told}");
+    let told = fake.ask_as("member", 50, 1, "/pair remove 9").await;
+    assert_eq!(told, "Only an owner of the gateway may do that.");
 }
 
 #[tokio::test]

@@ -193,6 +193,28 @@ async fn nothing_is_reported_as_done_that_the_platform_did_not_confirm() {
 }
 
 #[tokio::test]
+async fn a_ban_for_a_time_is_a_mute_here_and_one_for_good_cannot_be_taken_back() {
+    let model = FakeModel::start().await;
+    let gateway = Gateway::start(&model, json!({})).await;
+    let fake = group(&gateway, "admin").await;
+    let quiet_until = || fake.standing(GROUP, BOB).map(|(_, until)| until);
+    let told = said(&fake, "member", BOB, "/ban @100004").await;
+    assert_eq!(told, "Only an admin may do that here.");
+    let told = said(&fake, "admin", ADMIN, "/ban @100003 10m spam").await;
+    assert_eq!(told, "100003 is banned for 10m. Reason: spam");
+    assert!(quiet_until().is_some_and(|until| until > 0));
+    let told = said(&fake, "admin", ADMIN, "/unban @100003").await;
+    assert_eq!(told, "100003 may come back.");
+    assert_eq!(quiet_until(), Some(0));
+    let told = said(&fake, "admin", ADMIN, "/ban @100003").await;
+    assert_eq!(told, "100003 is banned.");
+    assert!(!fake.is_member(GROUP, BOB));
+    assert!(fake.called().contains(&"set_group_kick".to_owned()));
+    let told = said(&fake, "admin", ADMIN, "/unban @100003").await;
+    assert_eq!(told, "100003: the platform cannot do that here.");
+}
+
+#[tokio::test]
 async fn a_command_without_a_name_means_who_wrote_the_answered_message() {
     let model = FakeModel::start().await;
     let gateway = Gateway::start(&model, json!({})).await;
@@ -248,6 +270,31 @@ async fn warnings_count_and_the_third_mutes() {
     assert_eq!(told, "100004 has no warnings any more.");
     let told = said(&fake, "admin", ADMIN, "/warn @100001").await;
     assert!(told.contains("does not stand below you"), "{told}");
+}
+
+#[tokio::test]
+async fn no_warning_is_lost_when_several_warn_at_once() {
+    const AT_ONCE: u64 = 8;
+    let model = FakeModel::start().await;
+    let gateway = Gateway::start(&model, json!({})).await;
+    let fake = group(&gateway, "admin").await;
+    said(&fake, "owner", OWNER, "/policy warnings_before_mute none").await;
+    let warn = [
+        onebot::text("/warn "),
+        onebot::at(BOB),
+        onebot::text(" spam"),
+    ];
+    for admin in 200_000..200_000 + AT_ONCE {
+        fake.group_segments("admin", GROUP, admin, &warn).await;
+    }
+    let mut told = fake.answers(8).await;
+    told.sort();
+    let expected: Vec<String> = (1..=AT_ONCE)
+        .map(|count| format!("100003 is warned (warning {count})."))
+        .collect();
+    assert_eq!(told, expected);
+    let told = said(&fake, "admin", ADMIN, "/warnings @100003").await;
+    assert_eq!(told.matches("spam").count(), 8, "{told}");
 }
 
 #[tokio::test]

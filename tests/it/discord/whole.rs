@@ -1,7 +1,10 @@
 //! The real gateway with bots of this platform.
 
 use weirgate_testkit::{
-    discord::{BOT, Fault, Message},
+    discord::{
+        BOT, Fault, Message,
+        guild::{OWNER, ROLE},
+    },
     model::{FakeModel, Script},
 };
 
@@ -190,5 +193,38 @@ async fn the_menu_and_typed_words_lead_to_the_same_command() {
             .skip(1)
             .all(|message| message.private)
     );
+    assert_eq!(fake.violations(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn who_is_banned_for_a_time_is_let_in_by_the_gateway_and_a_reason_is_no_time() {
+    let fake = FakeDiscord::start(TOKEN).await;
+    fake.join(8, &[ROLE]);
+    let (_model, _gateway) = gateway(&fake, json!({})).await;
+    let slash = async |name: &str, field: Option<(&str, &str)>| {
+        let mut options = vec![json!({ "name": "user", "type": 6, "value": "8" })];
+        let field = field.map(|(name, value)| json!({ "name": name, "type": 3, "value": value }));
+        options.extend(field);
+        let resolved = json!({ "users": { "8": { "id": "8", "username": "bob" } } });
+        let data = json!({ "id": "77", "name": name, "type": 1, "options": options, "resolved": resolved });
+        fake.slash(CHANNEL, OWNER, name, &Value::Null, &json!({ "data": data }));
+        answer(&fake).await.text
+    };
+    let told = slash("ban", Some(("time", "soon"))).await;
+    assert!(told.contains("\"soon\" is not a time"), "{told}");
+    assert_eq!(fake.standing(8), (true, false, false));
+    let told = slash("ban", Some(("reason", "7 days of spam"))).await;
+    assert_eq!(told, "bob is banned. Reason: 7 days of spam");
+    assert_eq!(fake.standing(8), (false, true, false));
+    assert_eq!(slash("unban", None).await, "bob may come back.");
+    assert_eq!(fake.standing(8), (false, false, false));
+    fake.join(8, &[ROLE]);
+    let told = slash("ban", Some(("time", "1s"))).await;
+    assert_eq!(told, "bob is banned for 1s.");
+    assert_eq!(
+        answer(&fake).await.text,
+        "bob may come back: the time is over."
+    );
+    assert_eq!(fake.standing(8), (false, false, false));
     assert_eq!(fake.violations(), Vec::<String>::new());
 }

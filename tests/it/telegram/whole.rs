@@ -360,6 +360,44 @@ async fn an_admin_moderates_by_answering_a_message_and_others_may_not() {
 }
 
 #[tokio::test]
+async fn a_ban_ends_when_it_is_to_and_can_be_taken_back() {
+    const WEEK: i64 = 7 * 86_400;
+    let fake = FakeTelegram::start(TOKEN).await;
+    let bot = weirgate_testkit::telegram::BOT;
+    for (user, standing) in [
+        (bot, Standing::Administrator),
+        (1, Standing::Creator),
+        (3, Standing::Member),
+    ] {
+        fake.member(GROUP, user, standing);
+    }
+    let (_model, _gateway) = gateway(&fake, json!({})).await;
+    let spam = fake.say(GROUP, 3, "buy this", &Value::Null);
+    let answers = json!({ "reply_to_message": {
+        "message_id": spam, "from": { "id": 3, "is_bot": false, "first_name": "user 3" }, "text": "buy this" } });
+    let command = async |text: &str| {
+        fake.say(GROUP, 1, text, &answers);
+        answer(&fake).await.text
+    };
+    let standing = || fake.standing(GROUP, 3).expect("known");
+    let told = command("/ban 7days spam").await;
+    assert_eq!(told, "3 is banned for 7d. Reason: spam");
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let now = i64::try_from(now.expect("after 1970").as_secs()).expect("before the end");
+    let until = standing()["until_date"].as_i64().expect("a time") - now;
+    assert!((WEEK - 300..=WEEK).contains(&until), "{until}");
+    assert_eq!(standing()["status"], "kicked");
+    assert_eq!(command("/unban").await, "3 may come back.");
+    assert_eq!(standing()["status"], "left");
+    assert_eq!(command("/ban").await, "3 is banned.");
+    assert_eq!(
+        (&standing()["status"], &standing()["until_date"]),
+        (&json!("kicked"), &json!(0))
+    );
+    assert_eq!(fake.violations(), Vec::<String>::new());
+}
+
+#[tokio::test]
 async fn a_hidden_admin_is_one_where_the_group_takes_the_platforms_word() {
     let fake = FakeTelegram::start(TOKEN).await;
     let (_model, _gateway) = gateway(&fake, json!({})).await;
