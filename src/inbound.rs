@@ -6,6 +6,7 @@
 pub mod accept;
 pub mod addressing;
 pub mod body;
+pub mod burst;
 pub mod config;
 pub mod keying;
 pub mod notice;

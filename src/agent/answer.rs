@@ -112,7 +112,7 @@ impl Agent {
         let said = collector.finish();
         drop(activity);
         if let Some(showing) = showing {
-            showing.end().await;
+            showing.end(running.is_recalled()).await;
         }
         if running.is_recalled() {
             self.traces

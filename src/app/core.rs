@@ -208,7 +208,7 @@ impl Core {
         let rules = tune::rules(config, models, made, permits, &rules_of_accounts);
         let tuner = Tuner {
             rules: Arc::new(Current::new(rules)),
-            intake: Arc::new(Current::new(heard_by(config, rules_of_accounts))),
+            intake: Arc::new(Current::new(translate::heard_by(config, rules_of_accounts))),
             dispatch,
             deliverer,
             redactor,
@@ -315,13 +315,6 @@ impl Core {
 
 /// What the core has to know of each account.
 pub type RulesOfAccounts = HashMap<(Platform, AccountName), AccountRules>;
-
-fn heard_by(config: &Config, accounts: RulesOfAccounts) -> IntakeRules {
-    IntakeRules {
-        accounts,
-        ambient: config.context.ambient.enable,
-    }
-}
 
 fn permits(config: &Config, clock: Clock, changed: &Arc<Notify>) -> Arc<ProviderPermits> {
     let limiters = translate::limiters(config);

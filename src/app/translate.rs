@@ -4,6 +4,7 @@
 
 use std::{path::PathBuf, sync::Arc};
 
+use super::core::RulesOfAccounts;
 use crate::{
     agent::{
         Settings,
@@ -19,7 +20,7 @@ use crate::{
     clock::Zone,
     config::{Config, Language as ConfigLanguage},
     i18n::Language,
-    inbound::config::OverflowStrategy,
+    inbound::{accept::IntakeRules, burst::Pause, config::OverflowStrategy},
     operate::socket_folder,
     schedule::{
         bucket::Rate,
@@ -113,6 +114,18 @@ pub(super) fn policy(config: &Config) -> Policy {
         aging_interval: flow.aging_interval,
         debounce: flow.debounce,
         debounce_max: flow.debounce_max,
+    }
+}
+
+/// What acceptance is told.
+pub(super) fn heard_by(config: &Config, accounts: RulesOfAccounts) -> IntakeRules {
+    IntakeRules {
+        accounts,
+        ambient: config.context.ambient.enable,
+        pause: Pause {
+            silence: config.flow_control.debounce,
+            longest: config.flow_control.debounce_max,
+        },
     }
 }
 

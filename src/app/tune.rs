@@ -322,9 +322,6 @@ impl Tuner {
         self.rules.set(rules);
         self.dispatch.set_pace(pace(config, permits));
         self.dispatch.set_policy(translate::policy(config));
-        self.intake.set(IntakeRules {
-            accounts: account_rules,
-            ambient: config.context.ambient.enable,
-        });
+        self.intake.set(translate::heard_by(config, account_rules));
     }
 }

@@ -4,13 +4,16 @@
 //! journal, on the journal's own thread. A batch is accepted whole or not at all.
 
 mod again;
+mod burst;
 mod change;
+mod enqueue;
 mod here;
 mod plan;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
+use parking_lot::Mutex;
 use tokio::{
     runtime::Handle,
     sync::{
@@ -25,9 +28,9 @@ use weirgate_sdk::{
 
 use super::{
     addressing::Addressing,
+    burst::{Bursts, Pause},
     keying::Keying,
-    notice::{Notices, Subject},
-    queue::Entry,
+    notice::Notices,
     route::Route,
     sent::SentMessages,
 };
@@ -40,11 +43,8 @@ use crate::{
     hook::Hooks,
     media::MediaStore,
     reason::Reason,
-    schedule::{
-        dispatch::Dispatch,
-        fair::{Full, Pushed},
-    },
-    store::{Accepted, Store, StoreError, Waiting, Write},
+    schedule::dispatch::Dispatch,
+    store::{Accepted, Store, StoreError, Write},
     telemetry::{
         metrics::{self, Queue},
         traces,
@@ -76,6 +76,8 @@ pub struct IntakeRules {
     pub accounts: HashMap<(Platform, AccountName), AccountRules>,
     /// Unaddressed messages are kept as context.
     pub ambient: bool,
+    /// What ends a burst of one person in a group.
+    pub pause: Pause,
 }
 
 /// What acceptance is made of.
@@ -142,6 +144,7 @@ struct Shared {
     parts: Parts,
     runtime: Handle,
     changes: mpsc::Sender<Changes>,
+    bursts: Mutex<Bursts>,
 }
 
 /// Changes of one batch, with what is told when they are carried out.
@@ -159,8 +162,8 @@ type Open = Arc<Option<OwnedSemaphorePermit>>;
 enum Step {
     /// Nothing; the outcome stands.
     Ended(Outcome),
-    /// The next accepted row is this message's.
-    Accepted(Box<Known>),
+    /// The next accepted rows are those of messages that were said before in the same burst, then this message's.
+    Accepted(Vec<Known>, Box<Known>),
     /// An edit of a message.
     Edit(Box<InboundMessage>),
     /// A message was taken back.
@@ -173,6 +176,7 @@ enum Step {
 struct Known {
     conversation: weirgate_sdk::ConversationKey,
     person: weirgate_sdk::UserKey,
+    message: weirgate_sdk::MessageId,
     route: Route,
     priority: i8,
     body: Box<str>,
@@ -188,6 +192,7 @@ impl Intake {
             parts,
             runtime: Handle::current(),
             changes,
+            bursts: Mutex::default(),
         });
         // Ends when the intake is gone, because it holds no sender of its own.
         tokio::spawn(change::in_order(Arc::downgrade(&shared), queue));
@@ -288,17 +293,18 @@ impl Shared {
         let mut messages = Vec::with_capacity(events.len());
         let mut ambient = Vec::new();
         for event in events {
-            let keep = all.ambient.then_some(&mut ambient);
             let addressing = self.addressing(&event, rules).await;
-            let step = self.plan(event, (rules, &addressing), &mut messages, keep);
+            let here = plan::Here {
+                rules,
+                addressing: &addressing,
+                pause: all.pause,
+            };
+            let step = self.plan(event, &here, &mut messages, &mut ambient);
             metrics::event(&platform, plan::outcome_name(&step));
             steps.push(step);
         }
-        for row in ambient {
-            self.parts
-                .store
-                .write(Write::Ambient(Box::new(row), Box::new(log_failure)))
-                .await;
+        if all.ambient {
+            self.keep_as_context(ambient).await;
         }
         let idle = messages.is_empty() && cursor.is_none();
         if idle && steps.iter().all(|step| matches!(step, Step::Ended(_))) {
@@ -344,11 +350,12 @@ impl Shared {
         slot: ReceiptSlot,
         permit: &Open,
     ) {
-        let went_on = steps.len()
-            - steps
-                .iter()
-                .filter(|step| matches!(step, Step::Ended(_)))
-                .count();
+        let went_on = |step: &Step| match step {
+            Step::Ended(_) => 0,
+            Step::Accepted(earlier, _) => 1 + earlier.len(),
+            _ => 1,
+        };
+        let went_on: usize = steps.iter().map(went_on).sum();
         let repeated = rows.iter().filter(|row| row.duplicate).count();
         Queue::Intake.sent(count(went_on.saturating_sub(repeated)));
         let mut rows = rows.into_iter();
@@ -357,10 +364,16 @@ impl Shared {
         for step in steps {
             let outcome = match step {
                 Step::Ended(outcome) => outcome,
-                Step::Accepted(known) => match rows.next() {
-                    Some(row) => self.queue(row, *known, permit),
-                    None => Outcome::Ignored,
-                },
+                Step::Accepted(earlier, known) => {
+                    self.burst_is_journaled(&earlier);
+                    for (known, row) in earlier.into_iter().zip(&mut rows) {
+                        self.queue(row, known, permit);
+                    }
+                    match rows.next() {
+                        Some(row) => self.queue(row, *known, permit),
+                        None => Outcome::Ignored,
+                    }
+                }
                 change => {
                     changes.push(change);
                     Outcome::Ignored
@@ -385,111 +398,9 @@ impl Shared {
             changes.slot.resolve(Err(NotAccepted::Store(busy)));
         }
     }
-
-    fn queue(self: &Arc<Self>, row: Accepted, known: Known, permit: &Open) -> Outcome {
-        let parts = &self.parts;
-        if row.duplicate {
-            parts.traces.note(row.id, Reason::Duplicate, known.at);
-            Queue::Intake.dropped(Reason::Duplicate, 1);
-            return Outcome::Duplicate;
-        }
-        metrics::accepted();
-        parts.directory.learn(
-            row.conversation,
-            &known.conversation,
-            row.person,
-            &known.person,
-        );
-        if row.new_person {
-            parts.directory.learn_new(row.person);
-        }
-        let Some((kind, lane, single)) = known.route.queued() else {
-            self.control(row, known, permit);
-            return Outcome::Accepted(row.id);
-        };
-        let entry = Entry {
-            id: row.id,
-            key: parts.keying.key(row.account, row.conversation, row.person),
-            account: row.account,
-            conversation: row.conversation,
-            person: row.person,
-            kind,
-            lane,
-            priority: known.priority,
-            single,
-            body: Some(known.body),
-        };
-        self.enqueue(entry, known.at)
-    }
-
-    /// Queues a message, and notes what had to give way.
-    fn enqueue(&self, entry: Entry, at: i64) -> Outcome {
-        let parts = &self.parts;
-        let (id, conversation, person) = (entry.id, entry.conversation, entry.person);
-        parts.hooks.after_queue(id, conversation, person);
-        Queue::Inbound.received(1);
-        match parts.dispatch.push(entry) {
-            Pushed::Queued => Outcome::Accepted(id),
-            Pushed::Held => {
-                parts.traces.note(id, Reason::HeldBack, at);
-                Outcome::Accepted(id)
-            }
-            Pushed::Displaced(displaced) => {
-                for gone in displaced {
-                    let subject = Subject {
-                        conversation: gone.conversation,
-                        person: gone.person,
-                        reason: Reason::QueueFullDroppedOldest,
-                    };
-                    parts.notices.add(subject, &[gone.id]);
-                }
-                Outcome::Accepted(id)
-            }
-            Pushed::Refused(full) => {
-                let reason = match full {
-                    Full::Queue => Reason::QueueFullRefused,
-                    Full::Total => Reason::TotalFull,
-                };
-                let subject = Subject {
-                    conversation,
-                    person,
-                    reason,
-                };
-                parts.notices.add(subject, &[id]);
-                Outcome::Refused
-            }
-        }
-    }
-
-    fn control(self: &Arc<Self>, row: Accepted, known: Known, permit: &Open) {
-        let waiting = Waiting {
-            id: row.id,
-            account: row.account,
-            conversation: row.conversation,
-            person: row.person,
-            at: known.at,
-            route: known.route.code(),
-            priority: known.priority,
-            attempts: 0,
-            body: known.body,
-        };
-        let agent = Arc::clone(&self.parts.agent);
-        // Counts as open until it has run, so that their number is bounded like everything else.
-        let permit = Arc::clone(permit);
-        self.runtime.spawn(async move {
-            let _open = permit;
-            agent.control(waiting).await;
-        });
-    }
 }
 
 /// A number of things as metrics count them.
 fn count(things: usize) -> u64 {
     u64::try_from(things).unwrap_or(u64::MAX)
-}
-
-fn log_failure(result: Result<(), StoreError>) {
-    if let Err(error) = result {
-        tracing::error!(%error, "an ambient message was not kept");
-    }
 }

@@ -29,6 +29,16 @@ struct Shown {
     /// The calls of the turn's last step, if they were not shown yet.
     tools: Option<Vec<ToolUse>>,
     ended: bool,
+    /// Nobody is to see any more of it.
+    given_up: bool,
+}
+
+/// What is on the board at a moment.
+struct Look {
+    attempt: u32,
+    text: String,
+    tools: Option<Vec<ToolUse>>,
+    ended: bool,
 }
 
 impl Shown {
@@ -93,10 +103,25 @@ impl Board {
         self.shown.lock().text.clone()
     }
 
-    fn end(&self) {
-        self.shown.lock().ended = true;
+    fn end(&self, given_up: bool) {
+        let mut shown = self.shown.lock();
+        shown.ended = true;
+        shown.given_up = given_up;
+        drop(shown);
         self.changed.notify_one();
         self.ended.notify_one();
+    }
+
+    /// What there is to show, without the tools from now on; nothing once it was given up.
+    fn look(&self) -> Option<Look> {
+        let mut shown = self.shown.lock();
+        let tools = shown.tools.take();
+        (!shown.given_up).then(|| Look {
+            attempt: shown.attempt,
+            text: shown.visible(),
+            tools,
+            ended: shown.ended,
+        })
     }
 }
 
@@ -145,9 +170,10 @@ impl Showing {
         Self { board, task }
     }
 
-    /// Ends the preview, with its last piece. Bounded in time, so that it cannot hold up the answer.
-    pub async fn end(mut self) {
-        self.board.end();
+    /// Ends the preview, with its last piece unless it is given up: then a piece that is on its way is waited for, and
+    /// nothing follows it. Bounded in time, so that it cannot hold up the answer.
+    pub async fn end(mut self, given_up: bool) {
+        self.board.end(given_up);
         if tokio::time::timeout(LAST_PIECE, &mut self.task)
             .await
             .is_err()
@@ -174,10 +200,14 @@ async fn show(board: Board, setting: Setting) {
     let mut shed = false;
     loop {
         board.changed.notified().await;
-        let (attempt, text, tools, ended) = {
-            let mut shown = board.shown.lock();
-            let tools = shown.tools.take();
-            (shown.attempt, shown.visible(), tools, shown.ended)
+        let Some(Look {
+            attempt,
+            text,
+            tools,
+            ended,
+        }) = board.look()
+        else {
+            break;
         };
         let visible = if ended {
             text.as_str()

@@ -1,6 +1,7 @@
 //! Turns: what the model is asked, what is made of its answers, and how they reach people.
 
 mod approval;
+mod bursts;
 mod choice;
 mod compact;
 mod context;

@@ -45,7 +45,7 @@ impl Shared {
                 self.stop(&conversation, &person);
                 Ok(())
             }
-            Step::Ended(_) | Step::Accepted(_) => Ok(()),
+            Step::Ended(_) | Step::Accepted(..) => Ok(()),
         }
     }
 

@@ -3,6 +3,8 @@
 //! Owns the order of the questions: other bots, empty messages, addressing, kind and lane. Pure but for
 //! counting reasons; it never waits and never writes.
 
+use std::sync::Arc;
+
 use weirgate_sdk::{ChatKind, Event, InboundMessage, Outcome, Via};
 
 use super::{AccountRules, Known, Shared, Step};
@@ -10,36 +12,60 @@ use crate::{
     agent::history::Content,
     clock::millis,
     command::{Parsed, When, parse},
-    inbound::{addressing::Addressing, body, queue::Kind, route::Route},
+    inbound::{
+        addressing::Addressing,
+        body,
+        burst::{Aside, Pause},
+        queue::Kind,
+        route::Route,
+    },
     reason::Reason,
     schedule::lane::Lane,
     store::{Accept, Ambient, History, Role},
     telemetry::metrics::Queue,
 };
 
+/// What holds where an event comes from.
+pub(super) struct Here<'a> {
+    /// Of its account.
+    pub(super) rules: &'a AccountRules,
+    /// When the bot feels addressed there.
+    pub(super) addressing: &'a Addressing,
+    /// What ends a burst.
+    pub(super) pause: Pause,
+}
+
 impl Shared {
-    /// What is to be done with an event. Messages that are to be journaled are put into `messages`, what is
-    /// only kept as context into `ambient`, if that is wanted.
+    /// What is to be done with an event. Messages that are to be journaled are put into `messages`, what may only
+    /// be kept as context into `ambient`.
     pub(super) fn plan(
-        &self,
+        self: &Arc<Self>,
         event: Event,
-        (rules, addressing): (&AccountRules, &Addressing),
+        here: &Here<'_>,
         messages: &mut Vec<Accept>,
-        ambient: Option<&mut Vec<Ambient>>,
+        ambient: &mut Vec<Ambient>,
     ) -> Step {
         let standings = self.parts.directory.standings();
         if standings.event(&event, self.parts.clock.now()) {
             return Step::Ended(Outcome::Ignored);
         }
         match event {
-            Event::Message(message) => {
-                self.plan_message(*message, (rules, addressing), messages, ambient)
+            Event::Message(message) => self.plan_message(message, here, messages, ambient),
+            Event::Edited(message) => {
+                if self.bursts.lock().edited(&message) {
+                    return Step::Ended(Outcome::Ignored);
+                }
+                Step::Edit(message)
             }
-            Event::Edited(message) => Step::Edit(message),
             Event::Deleted {
                 conversation,
                 message,
-            } => Step::Delete(conversation, message),
+            } => {
+                if self.bursts.lock().recalled(&conversation, &message) {
+                    return self.ignore(Reason::Recalled);
+                }
+                Step::Delete(conversation, message)
+            }
             Event::StopPressed {
                 conversation,
                 sender,
@@ -63,18 +89,18 @@ impl Shared {
         }
     }
 
-    fn ignore(&self, reason: Reason) -> Step {
+    pub(super) fn ignore(&self, reason: Reason) -> Step {
         self.parts.traces.count(reason);
         Queue::Intake.dropped(reason, 1);
         Step::Ended(Outcome::Ignored)
     }
 
     fn plan_message(
-        &self,
-        mut message: InboundMessage,
-        (rules, addressing): (&AccountRules, &Addressing),
+        self: &Arc<Self>,
+        mut message: Box<InboundMessage>,
+        here: &Here<'_>,
         messages: &mut Vec<Accept>,
-        ambient: Option<&mut Vec<Ambient>>,
+        ambient: &mut Vec<Ambient>,
     ) -> Step {
         if message.sender.is_bot {
             return self.ignore(Reason::OtherBot);
@@ -98,33 +124,57 @@ impl Shared {
         let text = message.own_text();
         let parsed = parse(&text);
         let known = matches!(parsed, Parsed::Command(..)) || message.via != Via::Text;
-        if !addressing.is_addressed(&message, &text, known) {
-            if let Some(ambient) = ambient {
-                ambient.push(ambient_row(&message));
+        let mut earlier = Vec::new();
+        if here.addressing.is_addressed(&message, &text, known) {
+            if matches!(route_of(&message, parsed), Route::Queued(Kind::Message, _)) {
+                earlier = self.said_before(&message, here.pause);
             }
-            return self.ignore(Reason::NotAddressed);
-        }
-        let Some(message) = self.parts.hooks.before_queue(message) else {
-            return Step::Ended(Outcome::Ignored);
-        };
-        let route = if matches!(message.via, Via::Button | Via::Request) {
-            // Its words are an id or a request, and whoever waits for it must not wait for a turn.
-            Route::Queued(Kind::Now, Lane::Command)
         } else {
-            route(parsed, body::is_too_large(&message))
+            message = match self.aside(message, here.pause) {
+                Aside::Belongs { message, .. } => message,
+                Aside::Held { gives_way, .. } => {
+                    if let Some(oldest) = gives_way {
+                        ambient.push(ambient_row(&oldest));
+                        return self.ignore(Reason::NotAddressed);
+                    }
+                    return Step::Ended(Outcome::Ignored);
+                }
+                Aside::Passed(message) => {
+                    ambient.push(ambient_row(&message));
+                    return self.ignore(Reason::NotAddressed);
+                }
+            };
+        }
+        let mut journaled = |message: InboundMessage| {
+            let message = self.parts.hooks.before_queue(message)?;
+            let (known, row) = self.row(message, here.rules.shown);
+            messages.push(row);
+            Some(known)
         };
+        let earlier = earlier.into_iter().filter_map(&mut journaled).collect();
+        match journaled(*message) {
+            Some(known) => Step::Accepted(earlier, Box::new(known)),
+            None => Step::Ended(Outcome::Ignored),
+        }
+    }
+
+    /// The row of a message, and what else is known of it.
+    fn row(&self, message: InboundMessage, shown: bool) -> (Known, Accept) {
+        let text = message.own_text();
+        let route = route_of(&message, parse(&text));
         let body = body::encode(&message);
         let priority = self.parts.hooks.priority(&message);
         let at = self.parts.clock.now();
         let known = Known {
             conversation: message.conversation.clone(),
             person: message.sender.key.clone(),
+            message: message.id.clone(),
             route,
             priority,
             body: body.clone(),
             at,
         };
-        messages.push(Accept {
+        let row = Accept {
             conversation: message.conversation,
             person: message.sender.key,
             event: message.dedupe.key,
@@ -132,10 +182,10 @@ impl Shared {
             at,
             route: route.code(),
             priority,
-            shown: rules.shown,
+            shown,
             body,
-        });
-        Step::Accepted(Box::new(known))
+        };
+        (known, row)
     }
 }
 
@@ -151,11 +201,19 @@ pub(super) fn ended(step: &Step) -> Outcome {
 pub(super) fn outcome_name(step: &Step) -> &'static str {
     match step {
         Step::Ended(_) => "ignored",
-        Step::Accepted(_) => "message",
+        Step::Accepted(..) => "message",
         Step::Edit(_) => "edited",
         Step::Delete(..) => "deleted",
         Step::Stop(..) => "stop",
     }
+}
+
+fn route_of(message: &InboundMessage, parsed: Parsed<'_>) -> Route {
+    if matches!(message.via, Via::Button | Via::Request) {
+        // Its words are an id or a request, and whoever waits for it must not wait for a turn.
+        return Route::Queued(Kind::Now, Lane::Command);
+    }
+    route(parsed, body::is_too_large(message))
 }
 
 /// How a message is queued.
@@ -172,7 +230,7 @@ pub(super) fn route(parsed: Parsed<'_>, too_large: bool) -> Route {
     }
 }
 
-fn ambient_row(message: &InboundMessage) -> Ambient {
+pub(super) fn ambient_row(message: &InboundMessage) -> Ambient {
     let text = body::decode(&body::encode(message)).map(|body| body::text_for_model(&body));
     let name = if message.chat == ChatKind::Group {
         message.sender.name.as_str()

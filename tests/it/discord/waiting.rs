@@ -2,7 +2,7 @@
 
 use weirgate_testkit::{
     discord::{BOT, guild::ADMIN_ROLE},
-    model::{FakeModel, Script},
+    model::{Ending, FakeModel, Script},
 };
 
 use super::*;
@@ -93,4 +93,35 @@ async fn what_an_admin_asked_while_he_was_one_is_refused_once_he_is_not() {
         until(|| !fake.calls("member").is_empty()).await,
         "it was asked"
     );
+}
+
+#[tokio::test]
+async fn an_answer_that_grows_to_a_question_that_is_taken_back_grows_no_more() {
+    let fake = FakeDiscord::start(TOKEN).await;
+    let streaming = json!({ "output": {
+        "platform_adaptation": { "strategy_by_platform": { "discord": "streaming" } },
+        "streaming": { "chunk_size": 1 },
+    } });
+    let (model, gateway) = whole::gateway(&fake, streaming).await;
+    // The last words are held back until it is known what follows them.
+    let words = "Lock gates are raised by hand, slowly, one after another. Then the water ";
+    model.push(Script::pieces(&[words]).ending(Ending::Hang));
+    let id = fake.say(direct(7), 7, "how?", &Value::Null);
+    let growing = fake
+        .next_message(LIMIT)
+        .await
+        .expect("a message that grows");
+    assert!(growing.text.starts_with("Lock gates"), "{}", growing.text);
+    assert!(!growing.text.contains("the water"), "{}", growing.text);
+    fake.event(
+        "MESSAGE_DELETE",
+        json!({ "id": id.to_string(), "channel_id": direct(7).to_string() }),
+    );
+    let is_there = || fake.messages().iter().any(|one| one.id == growing.id);
+    assert!(until(|| !is_there()).await, "it is taken away");
+    fake.say(direct(7), 7, "and now", &Value::Null);
+    while answer(&fake).await != "re: and now" {}
+    assert!(gateway.counted("recalled").await > 0);
+    assert_eq!(fake.edits(growing.id), 0);
+    assert_eq!(fake.violations(), Vec::<String>::new());
 }

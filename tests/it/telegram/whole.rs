@@ -425,3 +425,30 @@ async fn a_hidden_admin_is_one_where_the_group_takes_the_platforms_word() {
     let told = command(136_817_688, "/warnings 8", &channel).await;
     assert_eq!(told, "Only an admin may do that here.");
 }
+
+#[tokio::test]
+async fn a_forward_and_what_is_to_be_done_with_it_are_one_question() {
+    let fake = FakeTelegram::start(TOKEN).await;
+    let bursts = json!({ "flow_control": { "debounce": 1, "debounce_max": 20 } });
+    let (model, _gateway) = gateway(&fake, bursts).await;
+    let forwarded = json!({ "forward_date": 1_764_500_000, "forward_origin": {
+        "type": "user", "date": 1_764_500_000,
+        "sender_user": { "id": 8, "is_bot": false, "first_name": "Bob" },
+    } });
+    fake.say(7, 7, "Train leaves 18:20", &forwarded);
+    fake.say(7, 7, "put this on my list", &Value::Null);
+    answer(&fake).await;
+    let told = model.requests()[0].last_user_text().to_owned();
+    let lines: Vec<&str> = told.lines().collect();
+    let at = |words: &str| lines.iter().position(|line| line.contains(words));
+    assert!(
+        at("Train leaves 18:20") < at("put this on my list"),
+        "{told}"
+    );
+    assert!(
+        lines[0].contains("Bob") && lines[0] != "Train leaves 18:20",
+        "{told}"
+    );
+    assert_eq!((model.count(), fake.messages().len()), (1, 1));
+    assert_eq!(fake.violations(), Vec::<String>::new());
+}

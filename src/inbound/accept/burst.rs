@@ -1,0 +1,94 @@
+//! Bursts around a word to the bot: what is held, what comes along, and what was only context after all.
+//!
+//! Owns the timers that end bursts; each is as short as the longest burst, and there are no more of them than messages
+//! may be followed. A stop of the gateway ends all bursts at once. Whether a message is addressed is decided elsewhere.
+
+use std::sync::Arc;
+
+use weirgate_sdk::{ChatKind, InboundMessage};
+
+use super::{Known, Shared, plan::ambient_row};
+use crate::{
+    clock::Tick,
+    inbound::burst::{Aside, Pause, Speaker, speaker},
+    reason::Reason,
+    store::{Ambient, StoreError, Write},
+};
+
+impl Shared {
+    /// What becomes of a message that does not address the bot.
+    pub(super) fn aside(self: &Arc<Self>, message: Box<InboundMessage>, pause: Pause) -> Aside {
+        if pause.silence.is_zero() || message.chat != ChatKind::Group {
+            return Aside::Passed(message);
+        }
+        let speaker = speaker(&message);
+        let now = self.parts.clock.tick();
+        let aside = self.bursts.lock().aside(message, now, pause);
+        // Where the end has moved, the timer that was set for it before finds the burst going on.
+        if let Aside::Held { until, .. } | Aside::Belongs { until, .. } = &aside {
+            self.end_at(speaker, *until);
+        }
+        aside
+    }
+
+    /// What the person said before in the same burst, in order.
+    pub(super) fn said_before(
+        self: &Arc<Self>,
+        message: &InboundMessage,
+        pause: Pause,
+    ) -> Vec<InboundMessage> {
+        if pause.silence.is_zero() || message.chat != ChatKind::Group {
+            return Vec::new();
+        }
+        let now = self.parts.clock.tick();
+        let (earlier, until) = self.bursts.lock().met(message, now, pause);
+        if let Some(until) = until {
+            self.end_at(speaker(message), until);
+        }
+        earlier
+    }
+
+    /// What came along is in the journal, and need not be held any longer.
+    pub(super) fn burst_is_journaled(&self, earlier: &[Known]) {
+        let mut bursts = self.bursts.lock();
+        for known in earlier {
+            let speaker = (known.conversation.clone(), known.person.clone());
+            bursts.taken(&speaker, &known.message);
+        }
+    }
+
+    /// Keeps what was not for the bot as context.
+    pub(super) async fn keep_as_context(&self, rows: Vec<Ambient>) {
+        for row in rows {
+            let write = Write::Ambient(Box::new(row), Box::new(log_failure));
+            self.parts.store.write(write).await;
+        }
+    }
+
+    fn end_at(self: &Arc<Self>, speaker: Speaker, until: Tick) {
+        let shared = Arc::clone(self);
+        self.runtime.spawn(async move {
+            let clock = shared.parts.clock;
+            tokio::select! {
+                () = tokio::time::sleep_until(clock.instant(until)) => {}
+                () = shared.parts.stop.stopped() => {}
+            }
+            let stopped = shared.parts.stop.is_stopped();
+            let now = if stopped { Tick::MAX } else { clock.tick() };
+            let held = shared.bursts.lock().over(&speaker, now);
+            for _ in &held {
+                shared.ignore(Reason::NotAddressed);
+            }
+            if shared.parts.rules.get().ambient {
+                let rows = held.iter().map(ambient_row).collect();
+                shared.keep_as_context(rows).await;
+            }
+        });
+    }
+}
+
+fn log_failure(result: Result<(), StoreError>) {
+    if let Err(error) = result {
+        tracing::error!(%error, "an ambient message was not kept");
+    }
+}
