@@ -34,6 +34,7 @@ mod request;
 mod resumed;
 pub mod rules;
 pub mod running;
+mod settings;
 pub mod shelf;
 pub mod skill;
 mod steps;
@@ -63,15 +64,14 @@ use lru::LruCache;
 use parking_lot::Mutex;
 
 use crate::{
-    clock::{Clock, Zone, micros},
+    clock::{Clock, micros},
     command::Desk,
     current::Current,
     hook::Hooks,
-    i18n::{Language, Text},
+    i18n::Text,
     inbound::queue::Kind,
     media::MediaStore,
     outbound::deliver::Deliverer,
-    permission::Permissions,
     reason::Reason,
     schedule::{
         bucket::{Gcra, Rate},
@@ -86,19 +86,18 @@ use crate::{
     trace::{Traces, turn_id},
 };
 
+pub use self::settings::Settings;
 use self::{
     admit::{Lately, take},
     compact::Compactor,
-    config::Context,
     ending::Ending,
     inquiry::Inquiries,
     media::Media,
-    memory::{config::Memory, scribe::Scribe},
+    memory::scribe::Scribe,
     recent::Recent,
     rules::Rules,
     running::RunningTurn,
     suspects::{Suspects, TRIES},
-    tool::config::ToolCalling,
     turn::{Input, Turn},
 };
 
@@ -124,42 +123,6 @@ struct Progress {
     begun: bool,
     /// It may have run before, here or in a process that ended.
     again: bool,
-}
-
-/// What the agent is told by the configuration.
-#[derive(Debug, Clone)]
-pub struct Settings {
-    /// The context of model requests.
-    pub context: Context,
-    /// What is kept of what was said.
-    pub memory: Memory,
-    /// Who may do what.
-    pub permissions: Permissions,
-    /// How much.
-    pub limits: limits::Limits,
-    /// The language, unless a person chose his own; `None` follows the messages.
-    pub language: Option<Language>,
-    /// The longest turn.
-    pub turn_timeout: Duration,
-    /// What the hint about dropped messages begins with.
-    pub overflow_hint: String,
-    /// How turns use tools.
-    pub tool_calling: ToolCalling,
-    /// How errands are given away.
-    pub subagents: subagent::config::Subagents,
-    /// Most calls that are made again in a turn.
-    pub tool_retries: u32,
-    /// The zone in which people speak of time.
-    pub zone: Zone,
-}
-
-impl Settings {
-    /// The newest messages that stay word for word.
-    #[must_use]
-    pub fn keep_recent(&self) -> usize {
-        let rounds = self.memory.context_window.recent_rounds;
-        self.context.keep_recent_messages.max(2 * rounds)
-    }
 }
 
 /// Runs turns.
@@ -215,7 +178,7 @@ impl Agent {
     /// An agent.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
-        let recent = Arc::new(Recent::new(request::HISTORY_ROWS));
+        let recent = Arc::new(Recent::default());
         let compactor = Compactor {
             store: Arc::clone(&parts.desk.store),
             rules: Arc::clone(&parts.rules),

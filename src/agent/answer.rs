@@ -115,13 +115,7 @@ impl Agent {
             showing.end(running.is_recalled()).await;
         }
         if running.is_recalled() {
-            self.traces
-                .note(input.turn, Reason::Recalled, self.clock.now());
-            let ending = Ending::failed(String::new(), Reason::Recalled);
-            return Ok(Ending {
-                state: TurnState::Cancelled,
-                ..ending
-            });
+            return Ok(self.taken_back(input));
         }
         // A role that was taken meanwhile acts on a turn that runs.
         let (actor, _) = self.actor(input, &turn.person, turn.body()).await?;
@@ -137,7 +131,8 @@ impl Agent {
         if let Some(room) = question.long {
             self.compactor.begin(turn.scope, input.turn, room);
         }
-        let used = self.spend(input, &work.cost.lock());
+        let used = work.cost.lock().clone();
+        let used = self.spend(input, &used).await?;
         let notes = std::mem::take(&mut heard.media.notes);
         let waits = match &asked {
             Asked::Waits(parked) => Some(self.question_of(input, turn, parked.clone())),
@@ -154,6 +149,16 @@ impl Agent {
         match waits {
             Some(ask) => self.asked(input, turn, ending, &ask).await,
             None => Ok(ending),
+        }
+    }
+
+    /// How a turn ends whose question was taken back.
+    fn taken_back(&self, input: &Input) -> Ending {
+        let now = self.clock.now();
+        self.traces.note(input.turn, Reason::Recalled, now);
+        Ending {
+            state: TurnState::Cancelled,
+            ..Ending::failed(String::new(), Reason::Recalled)
         }
     }
 

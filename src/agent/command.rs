@@ -166,7 +166,8 @@ impl Agent {
                 arguments: begins.arguments.to_string(),
             }));
         }
-        done.effects.extend(self.spend(input, &asking.into_cost()));
+        let used = self.spend(input, &asking.into_cost()).await?;
+        done.effects.extend(used);
         Ok(self.ended_by(input, turn, done).await?.into())
     }
 

@@ -20,7 +20,6 @@ use super::{
     history::Content,
     model::{ChatRequest, Completion, FinishReason, Message, Offered, Outcome, Role, Silent},
     recent::Recent,
-    request::HISTORY_ROWS,
     rules::Rules,
 };
 use crate::{
@@ -32,16 +31,14 @@ use crate::{
     trace::{Traces, turn_id},
 };
 
-/// Rows that are looked at; older ones go with what is summarised.
-const MOST_ROWS: usize = 1_000;
+/// Rows that are looked at; older ones go with what is summarised. More than are read for a turn by any configuration.
+const MOST_ROWS: usize = 2_000;
 /// Histories that are worked on at once.
 const AT_ONCE: usize = 2;
 /// Histories of which a failure is remembered.
 const REMEMBERED: NonZeroUsize = NonZeroUsize::new(1_024).expect("not zero");
 /// Rows that must be added after a failure before it is tried again.
 const AFTER_FAILURE: usize = 10;
-/// The part of the rows that fit before the oldest would not be read any more.
-const ROWS: usize = HISTORY_ROWS / 4 * 3;
 /// Longest time for a summary.
 const LONGEST: Duration = Duration::from_secs(120);
 
@@ -170,7 +167,8 @@ impl Compactor {
             threshold: context.threshold().min(room),
             keep_recent: rules.settings.keep_recent(),
             rounds: memory.retention.auto_summary_threshold,
-            rows: ROWS,
+            // Before the oldest would not be read any more.
+            rows: rules.settings.history_rows() / 4 * 3,
             old: self.clock.now().saturating_sub(age),
             by_age: context.retention.summarize_after,
         })
@@ -249,8 +247,7 @@ impl Compactor {
             .iter()
             .map(|(_, row)| row.clone())
             .collect();
-        let most = rules.settings.context.budget() / 4 * 3;
-        let (text, taken) = record(&gone, most);
+        let (text, taken) = record(&gone, rules.settings.record_budget());
         Some((start..start + taken, text))
     }
 }

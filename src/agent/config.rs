@@ -141,7 +141,7 @@ impl Context {
             keep_recent_messages: fields.usize(
                 "keep_recent_messages",
                 default.keep_recent_messages,
-                0..=10_000,
+                0..=1_000,
             ),
             scope: fields.choice("scope", default.scope, &scopes),
             system_prompt: unless_auto(fields.text("system_prompt", AUTO)),

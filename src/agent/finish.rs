@@ -86,7 +86,8 @@ impl Agent {
         self.trace(input, turn, outcome, failed);
         changes.recent(&self.recent);
         if !appended.is_empty() {
-            self.recent.append(turn.scope, &appended);
+            let most = input.rules.settings.history_rows();
+            self.recent.append(turn.scope, &appended, most);
         }
         changes.directory(&self.desk.directory);
         if !input.command && !ids.is_empty() {

@@ -18,10 +18,7 @@ const ROW_BYTES: usize = 96;
 
 /// Recent history by scope.
 #[derive(Debug)]
-pub struct Recent {
-    rows: usize,
-    state: Mutex<State>,
-}
+pub struct Recent(Mutex<State>);
 
 #[derive(Debug)]
 struct State {
@@ -43,29 +40,25 @@ fn size(rows: &[History]) -> usize {
     rows.iter().map(|row| row.parts.len() + ROW_BYTES).sum()
 }
 
-impl Recent {
-    /// An empty cache that keeps at most `rows` rows of a scope.
-    #[must_use]
-    pub fn new(rows: usize) -> Self {
-        let state = State {
+impl Default for Recent {
+    fn default() -> Self {
+        Self(Mutex::new(State {
             // Bounded by bytes.
             scopes: LruCache::unbounded(),
             bytes: 0,
             others: 0,
             reads: HashMap::new(),
-        };
-        Self {
-            rows,
-            state: Mutex::new(state),
-        }
+        }))
     }
+}
 
+impl Recent {
     /// The rows of a scope, or a ticket with which they are to be read and put in. `others` is the store's.
     ///
     /// # Errors
     /// The ticket; while it lives a change of the scope is noticed.
     pub fn get(&self, scope: HistoryScope, others: u64) -> Result<Arc<Vec<History>>, Ticket<'_>> {
-        let mut state = self.state.lock();
+        let mut state = self.0.lock();
         if std::mem::replace(&mut state.others, others) != others {
             state.forget_all();
         }
@@ -79,14 +72,14 @@ impl Recent {
         })
     }
 
-    /// A turn appended rows.
-    pub fn append(&self, scope: HistoryScope, rows: &[History]) {
-        let mut state = self.state.lock();
+    /// A turn appended rows; at most so many of the newest are kept.
+    pub fn append(&self, scope: HistoryScope, rows: &[History], most: usize) {
+        let mut state = self.0.lock();
         state.touch(scope);
         if let Some(mut known) = state.take(scope) {
             let list = Arc::make_mut(&mut known);
             list.extend_from_slice(rows);
-            let surplus = list.len().saturating_sub(self.rows);
+            let surplus = list.len().saturating_sub(most);
             list.drain(..surplus);
             state.put(scope, known);
         }
@@ -94,14 +87,14 @@ impl Recent {
 
     /// What is kept of a scope holds no longer.
     pub fn forget(&self, scope: HistoryScope) {
-        let mut state = self.state.lock();
+        let mut state = self.0.lock();
         state.touch(scope);
         state.take(scope);
     }
 
     /// Nothing that is kept holds any longer.
     pub fn clear(&self) {
-        self.state.lock().forget_all();
+        self.0.lock().forget_all();
     }
 }
 
@@ -145,7 +138,7 @@ pub struct Ticket<'a> {
 impl Ticket<'_> {
     /// Keeps what was read, unless the scope has changed since the ticket was given.
     pub fn put(self, rows: &Arc<Vec<History>>) {
-        let mut state = self.recent.state.lock();
+        let mut state = self.recent.0.lock();
         let changed = state.reads.get(&self.scope).is_none_or(|read| read.changed);
         if !changed && !state.scopes.contains(&self.scope) {
             state.put(self.scope, Arc::clone(rows));
@@ -155,7 +148,7 @@ impl Ticket<'_> {
 
 impl Drop for Ticket<'_> {
     fn drop(&mut self) {
-        let mut state = self.recent.state.lock();
+        let mut state = self.recent.0.lock();
         if let Some(read) = state.reads.get_mut(&self.scope) {
             read.readers -= 1;
             if read.readers == 0 {
@@ -199,47 +192,47 @@ mod tests {
 
     #[test]
     fn what_is_appended_is_there_and_old_rows_go() {
-        let recent = Recent::new(3);
+        let recent = Recent::default();
         fill(&recent, 1, &["a", "b"]);
-        recent.append(scope(1), &rows(&["c", "d"]));
+        recent.append(scope(1), &rows(&["c", "d"]), 3);
         assert_eq!(texts(&recent, 1).unwrap(), ["b", "c", "d"]);
-        recent.append(scope(2), &rows(&["x"]));
+        recent.append(scope(2), &rows(&["x"]), 3);
         assert_eq!(texts(&recent, 2), None, "the rest of it is in the store");
     }
 
     #[test]
     fn a_read_that_raced_with_a_turn_is_not_kept() {
-        let recent = Recent::new(9);
+        let recent = Recent::default();
         let ticket = recent.get(scope(1), 0).unwrap_err();
-        recent.append(scope(1), &rows(&["new"]));
+        recent.append(scope(1), &rows(&["new"]), 9);
         ticket.put(&Arc::new(rows(&["old"])));
         assert_eq!(texts(&recent, 1), None);
         fill(&recent, 1, &["old", "new"]);
         assert_eq!(texts(&recent, 1).unwrap().len(), 2);
         recent.forget(scope(1));
         assert_eq!(texts(&recent, 1), None, "a reset");
-        assert!(recent.state.lock().reads.is_empty());
+        assert!(recent.0.lock().reads.is_empty());
     }
 
     #[test]
     fn what_others_wrote_forgets_what_is_known_and_what_is_being_read() {
-        let recent = Recent::new(9);
+        let recent = Recent::default();
         fill(&recent, 1, &["old"]);
         let ticket = recent.get(scope(2), 0).unwrap_err();
         drop(recent.get(scope(1), 1).unwrap_err());
         ticket.put(&Arc::new(rows(&["old"])));
         assert!(recent.get(scope(2), 1).is_err());
-        assert_eq!(recent.state.lock().bytes, 0);
+        assert_eq!(recent.0.lock().bytes, 0);
     }
 
     #[test]
     fn the_bytes_are_bounded() {
-        let recent = Recent::new(9);
+        let recent = Recent::default();
         let text = "x".repeat(100_000);
         for conversation in 0..500 {
             fill(&recent, conversation, &[&text]);
         }
-        let state = recent.state.lock();
+        let state = recent.0.lock();
         assert!(state.bytes <= MAX_BYTES);
         let counted: usize = state.scopes.iter().map(|(_, rows)| size(rows)).sum();
         assert_eq!(state.bytes, counted);

@@ -34,9 +34,6 @@ use crate::{
     trace::turn_id,
 };
 
-/// History rows read for one turn; the token budget decides what of them is used.
-pub(super) const HISTORY_ROWS: usize = 200;
-
 /// Put before a task whose time has come.
 const DUE: &str = "[From the gateway: the person is not here now. What follows is a task that he had put off until {at}, in \
 his words or yours. Do it now, and answer with what came of it.]";
@@ -304,11 +301,12 @@ impl Agent {
         input: &Input,
         turn: &Turn,
     ) -> Result<Arc<Vec<History>>, StoreError> {
+        let most = input.rules.settings.history_rows();
         let ambient = &input.rules.settings.context.ambient;
         if ambient.enable {
             // What others say meanwhile belongs to it, and passes by the turns.
             let bounds = (ambient.max_messages, ambient.max_age);
-            let rows = self.store.history(turn.scope, HISTORY_ROWS, bounds).await?;
+            let rows = self.store.history(turn.scope, most, bounds).await?;
             return Ok(Arc::new(self.overheard(input, rows)));
         }
         let ticket = match self.recent.get(turn.scope, self.store.others()) {
@@ -316,7 +314,7 @@ impl Agent {
             Err(ticket) => ticket,
         };
         let bounds = (0, std::time::Duration::ZERO);
-        let rows = self.store.history(turn.scope, HISTORY_ROWS, bounds).await?;
+        let rows = self.store.history(turn.scope, most, bounds).await?;
         let rows = Arc::new(rows);
         ticket.put(&rows);
         Ok(rows)

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use tokio::task::JoinSet;
 use weirgate_sdk::{AccountName, ChatModels, Setup, Stop, Stopper, settings::Secret};
 
-pub(super) use models::{Models, lineup, models};
+pub(super) use models::{Models, lineup, models, summarisers};
 pub use models::{embedder, models_to_check};
 
 use super::{

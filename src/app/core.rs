@@ -35,7 +35,7 @@ use crate::{
     directory::Directory,
     hook::Hooks,
     inbound::{
-        accept::{AccountRules, Intake, IntakeRules, OpenEvents, Parts as IntakeParts},
+        accept::{AccountRules, Intake, OpenEvents, Parts as IntakeParts},
         keying::Keying,
         notice::Notices,
         recover::Recovery,

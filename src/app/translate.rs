@@ -4,7 +4,7 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use super::core::RulesOfAccounts;
+use super::{build::summarisers, core::RulesOfAccounts};
 use crate::{
     agent::{
         Settings,
@@ -140,18 +140,29 @@ fn manual_burst(rate: f64) -> u32 {
     burst
 }
 
+/// Most tokens of a request that any of these models may be asked: the smallest window counts.
+fn window<'a>(config: &Config, models: impl IntoIterator<Item = &'a ModelRef>, most: u32) -> u32 {
+    let tokens = |model: &ModelRef| {
+        let provider = config.providers.get(&model.provider)?;
+        provider.models.get(&model.model)?.context_tokens
+    };
+    let windows = models.into_iter().filter_map(tokens);
+    windows.min().map_or(most, |least| least.min(most))
+}
+
 pub(super) fn settings(config: &Config) -> Settings {
     let mut context = config.context.clone();
-    // One context serves all models of the list, so the smallest window counts.
-    for model in config.models.chat.iter().chain(&config.models.choices) {
-        let provider = config.providers.get(&model.provider);
-        let options = provider.and_then(|provider| provider.models.get(&model.model));
-        if let Some(tokens) = options.and_then(|options| options.context_tokens) {
-            context.max_context_tokens = context.max_context_tokens.min(tokens);
-        }
-    }
+    let most = context.max_context_tokens;
+    // One context serves all models of the list.
+    let asked = config.models.chat.iter().chain(&config.models.choices);
+    context.max_context_tokens = window(config, asked, most);
+    let summary_tokens = match summarisers(config) {
+        [] => context.max_context_tokens,
+        own => window(config, own, most),
+    };
     Settings {
         context,
+        summary_tokens,
         memory: config.memory.clone(),
         permissions: config.permissions.clone(),
         limits: config.limits,

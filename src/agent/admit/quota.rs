@@ -87,24 +87,49 @@ impl Agent {
     }
 
     /// What a turn used, to be stored with its end: of those who have a limit, or of all if it cost something.
-    pub(in crate::agent) fn spend(&self, input: &Input, cost: &Cost) -> Vec<Effect> {
+    ///
+    /// # Errors
+    /// The store's.
+    pub(in crate::agent) async fn spend(
+        &self,
+        input: &Input,
+        cost: &Cost,
+    ) -> Result<Vec<Effect>, StoreError> {
+        let of = Whose::of(input.person, input.conversation, input.account);
+        self.spend_of(of, cost).await
+    }
+
+    /// The same for any of them.
+    ///
+    /// # Errors
+    /// The store's.
+    pub(in crate::agent) async fn spend_of(
+        &self,
+        of: impl IntoIterator<Item = Whose>,
+        cost: &Cost,
+    ) -> Result<Vec<Effect>, StoreError> {
         let tokens = cost.prompt.saturating_add(cost.completion);
         let limits = self.rules.get().settings.limits;
-        let now = self.clock.now();
-        let of = Whose::of(input.person, input.conversation, input.account);
-        // Where nothing is limited and nothing costs anything, nobody would look at it.
-        let counted = |whose: &Whose| {
-            tokens > 0 && (cost.price > 0 || whose.quota(&limits).tokens_per_day > 0)
-        };
-        let store = |whose: Whose| {
+        let mut effects = Vec::new();
+        for whose in of {
+            // Where nothing is limited and nothing costs anything, nobody would look at it.
+            let limited = whose.quota(&limits).tokens_per_day > 0;
+            if tokens == 0 || (cost.price == 0 && !limited) {
+                continue;
+            }
+            // After a start only the store knows what was used before on this day.
+            if self.used.spent(whose).is_none() {
+                self.used.learn(whose, self.stored(whose).await?);
+            }
+            let now = self.clock.now();
             let spent = self.used.spend(whose, (tokens, cost.price), now);
             let (of, key): (Place, String) = whose.place();
-            Effect::Set {
+            effects.push(Effect::Set {
                 of,
                 key: key.into(),
                 value: Some(spent.encode()),
-            }
-        };
-        of.into_iter().filter(counted).map(store).collect()
+            });
+        }
+        Ok(effects)
     }
 }

@@ -2,15 +2,10 @@
 //!
 //! Owns when it is tried again, and what is offered of it meanwhile. How it is reached is `connect`'s.
 
-use std::{
-    fmt,
-    path::PathBuf,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
 use rmcp::RoleClient;
-use tokio::task::JoinHandle;
+use tokio::{task::JoinHandle, time::Instant};
 
 pub use super::line::State;
 use super::{
@@ -29,7 +24,7 @@ const PAUSE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs
 const MOST_STARTS: u32 = 8;
 /// After so many failures its tools are not offered any more.
 const PATIENCE: u32 = 3;
-/// Who has worked for so long has worked.
+/// Who could be used for so long has worked. The time until then does not count: it may be long because nothing comes.
 const STEADY: Duration = Duration::from_secs(30);
 /// How long a list may take.
 const LISTING: Duration = Duration::from_secs(60);
@@ -117,9 +112,10 @@ impl Keep {
         let mut failures = 0_u32;
         loop {
             self.line.set(State::Starting, None);
-            let started = Instant::now();
-            let error = self.once().await;
-            failures = if started.elapsed() >= STEADY {
+            let mut ready = None;
+            let error = self.once(&mut ready).await;
+            let has_worked = ready.is_some_and(|since: Instant| since.elapsed() >= STEADY);
+            failures = if has_worked {
                 1
             } else {
                 failures.saturating_add(1)
@@ -156,8 +152,8 @@ impl Keep {
         }
     }
 
-    /// From a start to its end; says why it ended.
-    async fn once(&self) -> String {
+    /// From a start to its end; says why it ended. Notes when it could be used.
+    async fn once(&self, ready: &mut Option<Instant>) -> String {
         let connected = connect(&self.settings, &self.line);
         let connection = match tokio::time::timeout(self.settings.start_timeout, connected).await {
             Ok(Ok(connection)) => connection,
@@ -168,6 +164,7 @@ impl Keep {
         if let Err(error) = self.list(&peer).await {
             return format!("its tools cannot be listed: {error}");
         }
+        *ready = Some(Instant::now());
         self.serve(connection, &peer).await
     }
 
@@ -238,5 +235,37 @@ mod tests {
             headers: Vec::new(),
         };
         assert_eq!(pause(1_000, &address), Some(PAUSE.1));
+    }
+    #[tokio::test(start_paused = true)]
+    async fn a_program_that_takes_long_to_say_nothing_has_not_worked() {
+        let settings = config::Server {
+            name: "s".into(),
+            enabled: true,
+            link: Link::Program {
+                command: vec!["sleep".into(), "1000000".into()],
+                env: Vec::new(),
+            },
+            required: false,
+            tools: Vec::new(),
+            max_tools: 1,
+            access: None,
+            global: false,
+            approval: config::Approval::Auto,
+            resources: false,
+            prompts: false,
+            start_timeout: 2 * STEADY,
+            folder: None,
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let server = Server::start(settings, folder.path().to_owned());
+        let is_stopped = || matches!(server.state(), State::Stopped { .. });
+        let most = u64::from(MOST_STARTS) * (2 * STEADY + PAUSE.1).as_secs();
+        for _ in 0..most {
+            if is_stopped() {
+                break;
+            }
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+        assert!(is_stopped(), "{:?}", server.state());
     }
 }

@@ -239,7 +239,7 @@ impl Retention {
             auto_summary_threshold: fields.usize(
                 "auto_summary_threshold",
                 default.auto_summary_threshold,
-                4..=10_000,
+                4..=500,
             ),
             summary_keep_key_points: fields.usize(
                 "summary_keep_key_points",
@@ -256,7 +256,7 @@ impl ContextWindow {
     fn read(mut fields: Fields<'_>) -> Self {
         let default = Self::default();
         let read = Self {
-            recent_rounds: fields.usize("recent_rounds", default.recent_rounds, 1..=5_000),
+            recent_rounds: fields.usize("recent_rounds", default.recent_rounds, 1..=500),
             summarize_beyond: fields.bool("summarize_beyond", default.summarize_beyond),
         };
         fields.finish();

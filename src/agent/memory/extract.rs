@@ -63,7 +63,7 @@ pub fn question(
     if !rows.iter().any(said) {
         return None;
     }
-    let (text, taken) = record(rows, rules.settings.context.budget() / 4 * 3);
+    let (text, taken) = record(rows, rules.settings.record_budget());
     let most = MOST.to_string();
     let system = ASKED.replace("{today}", today).replace("{most}", &most);
     let request = ChatRequest {

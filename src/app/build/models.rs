@@ -38,7 +38,7 @@ pub fn models_to_check(config: &Config) -> Result<NamedModels, StartError> {
 pub(in crate::app) type Models = Vec<((ModelRef, Provider), Arc<dyn Model>)>;
 
 /// The models that summarise, if they are not those that answer.
-fn summarisers(config: &Config) -> &[ModelRef] {
+pub(in crate::app) fn summarisers(config: &Config) -> &[ModelRef] {
     let own = config.context.compress_provider_id.as_ref();
     own.map_or(&config.models.compress, std::slice::from_ref)
 }

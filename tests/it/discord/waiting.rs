@@ -103,16 +103,15 @@ async fn an_answer_that_grows_to_a_question_that_is_taken_back_grows_no_more() {
         "streaming": { "chunk_size": 1 },
     } });
     let (model, gateway) = whole::gateway(&fake, streaming).await;
-    // The last words are held back until it is known what follows them.
-    let words = "Lock gates are raised by hand, slowly, one after another. Then the water ";
+    // The last word is held back, as it might become another by what follows.
+    let words = "Lock gates are raised by hand, one after another.";
     model.push(Script::pieces(&[words]).ending(Ending::Hang));
     let id = fake.say(direct(7), 7, "how?", &Value::Null);
     let growing = fake
         .next_message(LIMIT)
         .await
         .expect("a message that grows");
-    assert!(growing.text.starts_with("Lock gates"), "{}", growing.text);
-    assert!(!growing.text.contains("the water"), "{}", growing.text);
+    assert!(words.starts_with(&growing.text) && growing.text.len() < words.len());
     fake.event(
         "MESSAGE_DELETE",
         json!({ "id": id.to_string(), "channel_id": direct(7).to_string() }),

@@ -439,16 +439,8 @@ async fn a_forward_and_what_is_to_be_done_with_it_are_one_question() {
     fake.say(7, 7, "put this on my list", &Value::Null);
     answer(&fake).await;
     let told = model.requests()[0].last_user_text().to_owned();
-    let lines: Vec<&str> = told.lines().collect();
-    let at = |words: &str| lines.iter().position(|line| line.contains(words));
-    assert!(
-        at("Train leaves 18:20") < at("put this on my list"),
-        "{told}"
-    );
-    assert!(
-        lines[0].contains("Bob") && lines[0] != "Train leaves 18:20",
-        "{told}"
-    );
+    let quoted = "> Bob: Train leaves 18:20\nput this on my list";
+    assert!(told.ends_with(quoted), "{told}");
     assert_eq!((model.count(), fake.messages().len()), (1, 1));
     assert_eq!(fake.violations(), Vec::<String>::new());
 }

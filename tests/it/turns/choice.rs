@@ -106,4 +106,10 @@ async fn what_was_spent_today_is_told_by_person_conversation_and_in_all() {
     gateway.up().await;
     assert!(fake.connection_is(true, LIMIT).await);
     assert_eq!(amounts(&fake.ask(2, "/status").await), [own, here, all]);
+    // What comes after a start is added to it.
+    fake.ask(2, "once more").await;
+    let later = amounts(&fake.ask(2, "/status").await);
+    for (before, after) in [own, here, all].iter().zip(later) {
+        assert!(after > *before, "{before} {after}");
+    }
 }

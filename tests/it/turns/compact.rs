@@ -304,3 +304,61 @@ async fn a_history_that_was_damaged_is_mended_while_it_is_read() {
     let why = fake.ask(1, "/why").await;
     assert!(why.contains("history_repaired"), "{why}");
 }
+
+#[tokio::test]
+async fn who_summarises_is_told_no_more_than_he_takes() {
+    for name in [
+        json!({ "models": { "compress": ["main/small"] } }),
+        json!({ "context": { "compress_provider_id": "main/small" } }),
+    ] {
+        let model = keeper_of_facts().await;
+        let mut all = changes(json!({ "max_context_tokens": 6_000 }));
+        let small = json!({ "providers": { "main": { "models": { "small": { "context_tokens": 600 } } } } });
+        crate::gateway::merge(&mut all, small);
+        crate::gateway::merge(&mut all, name);
+        let gateway = Gateway::start(&model, all).await;
+        let fake = gateway.onebot().await;
+        for number in 1..=20 {
+            fake.ask(1, &format!("F{number} holds. {}", filler().repeat(4)))
+                .await;
+        }
+        summarised(&gateway, 1).await;
+        let requests = model.requests();
+        let asked: Vec<_> = requests
+            .iter()
+            .filter(|request| is_summary(request))
+            .collect();
+        for request in &asked {
+            assert_eq!(request.body["model"], "small");
+            let size: usize = spoken(request).iter().map(String::len).sum();
+            // Four letters to a token, and what he is to do comes along.
+            assert!(size < 600 * 4 + 1_500, "{size}");
+        }
+        assert!(!asked.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn as_many_rounds_stay_as_were_wished_for() {
+    let model = FakeModel::start_with(|_| Script::answer("ok")).await;
+    let wished = json!({
+        "memory": {
+            "context_window": { "recent_rounds": 150 },
+            "retention": { "auto_summary_threshold": 300 },
+        },
+    });
+    let mut gateway = Gateway::start(&model, wished).await;
+    let fake = gateway.onebot().await;
+    for number in 1..=120 {
+        fake.ask(1, &format!("F{number} holds")).await;
+    }
+    // Not only from memory.
+    gateway.kill().await;
+    gateway.up().await;
+    assert!(fake.connection_is(true, LIMIT).await);
+    fake.send_private(1, "what holds?").await;
+    model.wait_for(121).await;
+    let last = spoken(model.requests().last().unwrap()).join("\n");
+    assert_eq!(facts(&last).len(), 120);
+    assert_eq!(model.count(), 121, "nothing is summarised");
+}
