@@ -91,7 +91,8 @@ impl Doctor<'_> {
         for line in self.peers().await {
             tell(line);
         }
-        for line in [skills::skills(self.config), skills::agents(self.config)].concat() {
+        let folders = [skills::skills, skills::agents, skills::programs];
+        for line in folders.into_iter().flat_map(|lines| lines(self.config)) {
             tell(line);
         }
         if let Some(found) = self.shell() {

@@ -374,6 +374,8 @@ pub enum Text {
     ModelRefused,
     /// The model answered nothing.
     ModelEmpty,
+    /// The model came to its length limit before it answered.
+    ModelNoRoom,
     /// A turn failed in three processes.
     Quarantined {
         /// The turn id.

@@ -128,6 +128,7 @@ impl Agent {
             // It had been told to answer with what it has, or with nothing more: what it said before counts.
             _ if !(text.trim().is_empty() && files.is_empty()) => None,
             Outcome::Refused => Some((Text::ModelRefused, Reason::AnswerRefused)),
+            Outcome::Truncated => Some((Text::ModelNoRoom, Reason::AnswerTruncated)),
             _ => Some((Text::ModelEmpty, Reason::AnswerEmpty)),
         };
         if let Some((told, reason)) = told {

@@ -1,4 +1,4 @@
-//! The skills and the named agents: how many there are, and each that is left out.
+//! The skills, the named agents and the programs that are tools: how many there are, and each that is left out.
 //!
 //! Owns nothing. Which tools a server will offer is not known before it runs, so what one might is taken as there.
 
@@ -13,7 +13,10 @@ use crate::{
     },
     app::{agents as found_agents, ground},
     config::Config,
-    i18n::{health::Subject, skills::SkillText},
+    i18n::{
+        health::{Here, Subject},
+        skills::SkillText,
+    },
     security::paths::PathGuard,
 };
 
@@ -49,6 +52,25 @@ pub(super) fn agents(config: &Config) -> Vec<Line> {
         count: sorted.usable.len(),
     };
     lines(Subject::Agent, found, sorted.left_out)
+}
+
+/// A line for all programs in the folder of tools, and one for each that is left out; nothing if there are none.
+pub(super) fn programs(config: &Config) -> Vec<Line> {
+    let found = registry::programs_of(ground(config).programs).found();
+    let count = found.entries.len();
+    if count == 0 && found.left_out.is_empty() {
+        return Vec::new();
+    }
+    let left_out = found.left_out.iter().map(|(name, what)| {
+        let what = what.clone();
+        (
+            Subject::Program(Some(name.clone())),
+            Here::LeftOut { what }.into(),
+        )
+    });
+    std::iter::once((Subject::Program(None), Here::Programs { count }.into()))
+        .chain(left_out)
+        .collect()
 }
 
 fn lines(

@@ -103,6 +103,9 @@ fn notice(text: &Text) -> String {
         Text::AskFailed(what) => format!("That failed: {what}"),
         Text::ToolsRunning { tools } => format!("_(working: {tools} …)_"),
         Text::ModelEmpty => "The model gave no answer. Please try again.".into(),
+        Text::ModelNoRoom => "The model used up its length limit before it answered. Ask for less at once, or ask an \
+             administrator to raise max_output_tokens."
+            .into(),
         Text::Quarantined { reference } => format!(
             "I could not process your message in several tries, so I set it aside. (reference {reference})"
         ),

@@ -57,6 +57,8 @@ pub enum Subject {
     Skill(Option<String>),
     /// The agents that can be named, or one of them by its name.
     Agent(Option<String>),
+    /// The programs in the folder of tools, or one of them by its name.
+    Program(Option<String>),
     /// The tool that runs command lines.
     Shell,
 }
@@ -167,6 +169,16 @@ pub enum Here {
     },
     /// The kernel does not, so that none is run.
     Unconfined(Lacks),
+    /// Programs that models can use.
+    Programs {
+        /// How many.
+        count: usize,
+    },
+    /// One that cannot be used.
+    LeftOut {
+        /// Why.
+        what: String,
+    },
 }
 
 impl From<Here> for Health {
@@ -352,8 +364,10 @@ impl Here {
             | Self::Runs { .. }
             | Self::Rests
             | Self::Confines { root: false, .. }
+            | Self::Programs { .. }
             | Self::Room { .. } => Level::Ok,
             Self::Configured { .. }
+            | Self::LeftOut { .. }
             | Self::Open { .. }
             | Self::NoHome
             | Self::RunsOther { .. }

@@ -57,6 +57,7 @@ fn notices_are_never_empty() {
         },
         Text::ModelRefused,
         Text::ModelEmpty,
+        Text::ModelNoRoom,
         Text::Quarantined {
             reference: reference(),
         },

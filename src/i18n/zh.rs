@@ -71,6 +71,10 @@ fn notice(text: &Text) -> String {
         Text::AskFailed(what) => format!("没有成功：{what}"),
         Text::ToolsRunning { tools } => format!("_（正在使用 {tools} …）_"),
         Text::ModelEmpty => "模型没有给出回答，请再试一次。".into(),
+        Text::ModelNoRoom => {
+            "模型在给出回答之前就用完了长度上限。请把问题拆小，或请管理员调高 max_output_tokens。"
+                .into()
+        }
         Text::Quarantined { reference } => {
             format!("你的消息多次处理都未成功，已搁置。（编号 {reference}）")
         }

@@ -55,6 +55,13 @@ pub fn built_in_names() -> impl Iterator<Item = &'static str> {
     .chain(office::NAMES)
 }
 
+/// The programs of a folder.
+#[must_use]
+pub fn programs_of(folder: PathBuf) -> Programs {
+    // Also those that are not offered keep their names: who adds a program must not wonder which one runs.
+    Programs::of(folder, built_in_names().map(str::to_owned).collect())
+}
+
 /// The names of the tools that a configuration has without its servers.
 #[must_use]
 pub fn names(settings: &config::Tools, ground: Ground) -> Vec<String> {
@@ -194,9 +201,7 @@ impl Registry {
             }
         }
         registry.skills = skills;
-        // Also those that are not offered keep their names: who adds a program must not wonder which one runs.
-        let taken = built_in_names().map(str::to_owned).collect();
-        registry.programs = Some(Programs::of(programs, taken));
+        registry.programs = Some(programs_of(programs));
         registry.servers = pool.servers(&settings.mcp, &folders);
         Ok(registry)
     }

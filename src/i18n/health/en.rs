@@ -19,6 +19,8 @@ pub(super) fn subject(subject: &Subject) -> String {
         Subject::Model(name) => format!("model {name}"),
         Subject::Embed(name) => format!("embed {name}"),
         Subject::Redis => "redis".into(),
+        Subject::Program(None) => "programs".into(),
+        Subject::Program(Some(name)) => format!("program {name}"),
         Subject::Skill(None) => "skills".into(),
         Subject::Skill(Some(name)) => format!("skill {name}"),
         Subject::Agent(None) => "agents".into(),
@@ -94,6 +96,8 @@ fn here(health: &Here) -> String {
         Here::Unconfined(lacks) => {
             format!("is not run: {lacks}. Take a newer kernel, or see tools.shell.isolation")
         }
+        Here::Programs { count } => format!("can be used: {count}"),
+        Here::LeftOut { what } => format!("is left out: {what}"),
     }
 }
 

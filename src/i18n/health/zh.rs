@@ -19,6 +19,8 @@ pub(super) fn subject(subject: &Subject) -> String {
         Subject::Model(name) => format!("模型 {name}"),
         Subject::Embed(name) => format!("向量 {name}"),
         Subject::Redis => "redis".into(),
+        Subject::Program(None) => "外部程序".into(),
+        Subject::Program(Some(name)) => format!("外部程序 {name}"),
         Subject::Skill(None) => "技能".into(),
         Subject::Skill(Some(name)) => format!("技能 {name}"),
         Subject::Agent(None) => "子代理".into(),
@@ -102,6 +104,8 @@ fn here(health: &Here) -> String {
         }) => format!(
             "不会运行：内核的 Landlock 是第 {version} 版，需要第 {needs} 版（Linux {linux}）。请更新内核，或见 tools.shell.isolation"
         ),
+        Here::Programs { count } => format!("可用 {count} 个"),
+        Here::LeftOut { what } => format!("已略过：{what}"),
     }
 }
 

@@ -142,3 +142,44 @@ async fn no_program_outlives_a_gateway_that_is_killed_nor_what_it_left_behind() 
         "{noted:?}"
     );
 }
+
+#[tokio::test]
+async fn a_program_that_cannot_be_used_is_left_out_and_named() {
+    let (folder, model, gateway, fake) = bed(&[("echo", "cat")]).await;
+    put(folder.path(), "date_time", "cat");
+    put(folder.path(), "other", "cat");
+    let manifest = folder.path().join("other/module.json");
+    let renamed = fs::read_to_string(&manifest)
+        .unwrap()
+        .replace("other", "another");
+    fs::write(&manifest, renamed).unwrap();
+    fs::create_dir(folder.path().join("empty")).unwrap();
+    let doctor = gateway.command(&["doctor", "--offline"]).output().await;
+    let doctor = String::from_utf8(doctor.unwrap().stdout).unwrap();
+    let line = |subject: &str| {
+        let mut lines = doctor.lines();
+        lines
+            .find(|line| line.contains(subject))
+            .unwrap_or_else(|| panic!("{doctor}"))
+    };
+    assert!(line(" programs ").ends_with("can be used: 1"), "{doctor}");
+    for (name, why) in [
+        ("date_time", "another tool has this name"),
+        ("empty", "module.json: "),
+        ("other", "another"),
+    ] {
+        let line = line(&format!(" program {name} "));
+        assert!(line.starts_with("warn") && line.contains(why), "{line}");
+        gateway
+            .logged("a program in the folder of tools is left out")
+            .await;
+        gateway.logged(name).await;
+    }
+    let got = told(&model, &fake, "echo", json!({ "a": 1 })).await;
+    assert!(got.trim_end().ends_with(r#"{"a":1}"#), "{got}");
+    let offered = model.requests().pop().unwrap().body["tools"].to_string();
+    assert!(
+        offered.contains("\"echo\"") && !offered.contains("\"other\""),
+        "{offered}"
+    );
+}

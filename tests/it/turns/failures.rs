@@ -155,8 +155,9 @@ async fn empty_refused_and_cut_answers_are_told() {
         ),
         (
             finish("", "length"),
-            "The model gave no answer. Please try again.",
-            "answer_empty",
+            "The model used up its length limit before it answered. Ask for less at once, or ask an \
+             administrator to raise max_output_tokens.",
+            "answer_truncated",
         ),
         (
             finish("", "content_filter"),

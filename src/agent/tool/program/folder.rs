@@ -22,7 +22,16 @@ const MAX_PROGRAMS: usize = 256;
 
 /// The programs of a folder, as they are now.
 #[derive(Debug)]
-pub struct Programs(Watched<Vec<Arc<Entry>>>);
+pub struct Programs(Watched<Found>);
+
+/// What is in a folder.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// The programs that can be used.
+    pub entries: Arc<Vec<Arc<Entry>>>,
+    /// Those that are left out, and why.
+    pub left_out: Vec<(String, String)>,
+}
 
 impl Programs {
     /// Looks into the folder, now and again. Names of `taken` cannot be had. Without a runtime it looks once.
@@ -39,6 +48,12 @@ impl Programs {
     /// The programs.
     #[must_use]
     pub fn all(&self) -> Arc<Vec<Arc<Entry>>> {
+        Arc::clone(&self.0.get().entries)
+    }
+
+    /// The programs, and what is left out.
+    #[must_use]
+    pub fn found(&self) -> Arc<Found> {
         self.0.get()
     }
 }
@@ -48,21 +63,25 @@ fn stamp(folder: &Path) -> Vec<(String, Option<[i64; 4]>)> {
     watched::stamps(folder, watched::folders(folder, MAX_PROGRAMS), MANIFEST)
 }
 
-fn look(folder: &Path, taken: &[String]) -> Vec<Arc<Entry>> {
-    let mut found = Vec::new();
+fn look(folder: &Path, taken: &[String]) -> Found {
+    let (mut entries, mut left_out) = (Vec::new(), Vec::new());
     for name in watched::folders(folder, MAX_PROGRAMS) {
         match program(&folder.join(&name), &name, taken) {
-            Ok(entry) => found.push(Arc::new(entry)),
+            Ok(entry) => entries.push(Arc::new(entry)),
             Err(what) => {
                 tracing::warn!(
                     tool = name,
                     what,
                     "a program in the folder of tools is left out"
                 );
+                left_out.push((name, what));
             }
         }
     }
-    found
+    Found {
+        entries: Arc::new(entries),
+        left_out,
+    }
 }
 
 fn program(folder: &Path, name: &str, taken: &[String]) -> Result<Entry, String> {
