@@ -118,8 +118,9 @@ pub struct Interactions {
     waiting: Mutex<LruCache<Snowflake, Waiting>>,
 }
 
+/// One that waits for its answer.
 #[derive(Debug)]
-struct Waiting {
+pub struct Waiting {
     handle: Handle,
     /// Whether the platform took the first sign; nothing while nobody knows.
     acknowledged: watch::Receiver<Option<bool>>,
@@ -169,21 +170,32 @@ impl Interactions {
     }
 
     /// Takes out what waits for the answer to one of these messages, and gives what shows "thinking".
-    pub fn take(&self, messages: &[MessageId]) -> Vec<Handle> {
+    pub fn take(&self, messages: &[MessageId]) -> Vec<Waiting> {
         let mut waiting = self.waiting.lock();
         let numbers = messages.iter().filter_map(|message| {
             let id = message.as_str();
             number(id.strip_prefix(receive::MARK).unwrap_or(id))
         });
         let taken = numbers.filter_map(|number| waiting.pop(&number));
-        let taken = taken.map(|waits| waits.handle);
-        taken.filter(|handle| !handle.press).collect()
+        taken.filter(|waits| !waits.handle.press).collect()
     }
 }
 
-/// Takes "thinking" away from what ended without an answer.
-pub async fn abandon(shared: &Shared, handle: &Handle) {
-    if let Err(error) = take_away(shared, handle).await {
+/// Takes "thinking" away from what ended without an answer. It may have ended before "thinking" was shown, and what is
+/// taken away too early is shown afterwards.
+pub async fn abandon(shared: &Shared, waits: Waiting) {
+    let Waiting {
+        handle,
+        mut acknowledged,
+    } = waits;
+    let is_refused = {
+        let told = timeout(FIRST_SIGN, acknowledged.wait_for(Option::is_some)).await;
+        matches!(told, Ok(Ok(told)) if *told == Some(false))
+    };
+    if is_refused {
+        return;
+    }
+    if let Err(error) = take_away(shared, &handle).await {
         tracing::debug!(account = %shared.account, %error, "an interaction without an answer stays open");
     }
 }

@@ -8,7 +8,7 @@ use weirgate_sdk::MessageId;
 
 use crate::{
     discord::Shared,
-    interaction::{self, Handle},
+    interaction::{self, Waiting},
     stream::{self, Growing},
 };
 
@@ -19,7 +19,7 @@ const MAX_WAITING: usize = 256;
 #[derive(Debug)]
 pub enum Leftover {
     /// "Thinking".
-    Interaction(Handle),
+    Interaction(Waiting),
     /// The beginning of an answer.
     Preview(Growing),
 }
@@ -50,7 +50,7 @@ pub async fn clear(shared: &Shared) {
     *shared.leftovers.0.lock() = Some(sender);
     while let Some(left) = waiting.recv().await {
         match left {
-            Leftover::Interaction(handle) => interaction::abandon(shared, &handle).await,
+            Leftover::Interaction(waits) => interaction::abandon(shared, waits).await,
             Leftover::Preview(growing) => stream::abandon(shared, &growing).await,
         }
     }

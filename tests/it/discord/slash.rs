@@ -153,6 +153,19 @@ async fn a_sign_that_is_lost_is_given_again_and_one_that_ends_without_an_answer_
     rig.ended().await;
 }
 
+#[tokio::test]
+async fn what_ends_before_its_first_sign_shows_none_afterwards() {
+    let rig = Rig::start().await;
+    rig.fake
+        .fail("acknowledge", Fault::Status(502, String::new()));
+    let (id, question) = pressed(&rig).await;
+    rig.bot.ended(&question.conversation, &[question.id]);
+    assert!(rig.fake.settled(id, LIMIT).await, "it is taken away");
+    assert!(!rig.fake.is_shown(id));
+    assert_eq!(rig.fake.calls("acknowledge").len(), 2);
+    rig.ended().await;
+}
+
 fn with_menu() -> Setup {
     let field = |(name, kind, required): (&str, FieldKind, bool)| MenuField {
         name: name.to_owned(),
