@@ -3,6 +3,7 @@
 //! Owns the checks in front of every turn, as they hold when the turn runs. What a command or tool needs
 //! besides is decided where it runs. A refusal ends the turn with its reason; nothing is dropped unseen.
 
+mod overheard;
 mod pairing;
 mod quota;
 mod shown;

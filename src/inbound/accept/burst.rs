@@ -12,7 +12,7 @@ use crate::{
     clock::Tick,
     inbound::burst::{Aside, Pause, Speaker, speaker},
     reason::Reason,
-    store::{Ambient, StoreError, Write},
+    store::{StoreError, Write},
 };
 
 impl Shared {
@@ -57,11 +57,18 @@ impl Shared {
         }
     }
 
-    /// Keeps what was not for the bot as context.
-    pub(super) async fn keep_as_context(&self, rows: Vec<Ambient>) {
-        for row in rows {
-            let write = Write::Ambient(Box::new(row), Box::new(log_failure));
-            self.parts.store.write(write).await;
+    /// Keeps what was not for the bot as context, unless whoever said it is not answered there.
+    pub(super) async fn keep_as_context(&self, messages: Vec<InboundMessage>) {
+        for message in messages {
+            match self.parts.agent.overhears(&message).await {
+                Ok(true) => {
+                    let row = Box::new(ambient_row(&message));
+                    let write = Write::Ambient(row, Box::new(log_failure));
+                    self.parts.store.write(write).await;
+                }
+                Ok(false) => {}
+                Err(error) => log_failure(Err(error)),
+            }
         }
     }
 
@@ -80,8 +87,7 @@ impl Shared {
                 shared.ignore(Reason::NotAddressed);
             }
             if shared.parts.rules.get().ambient {
-                let rows = held.iter().map(ambient_row).collect();
-                shared.keep_as_context(rows).await;
+                shared.keep_as_context(held).await;
             }
         });
     }

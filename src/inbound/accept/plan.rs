@@ -43,7 +43,7 @@ impl Shared {
         event: Event,
         here: &Here<'_>,
         messages: &mut Vec<Accept>,
-        ambient: &mut Vec<Ambient>,
+        ambient: &mut Vec<InboundMessage>,
     ) -> Step {
         let standings = self.parts.directory.standings();
         if standings.event(&event, self.parts.clock.now()) {
@@ -100,7 +100,7 @@ impl Shared {
         mut message: Box<InboundMessage>,
         here: &Here<'_>,
         messages: &mut Vec<Accept>,
-        ambient: &mut Vec<Ambient>,
+        ambient: &mut Vec<InboundMessage>,
     ) -> Step {
         if message.sender.is_bot {
             return self.ignore(Reason::OtherBot);
@@ -134,13 +134,13 @@ impl Shared {
                 Aside::Belongs { message, .. } => message,
                 Aside::Held { gives_way, .. } => {
                     if let Some(oldest) = gives_way {
-                        ambient.push(ambient_row(&oldest));
+                        ambient.push(*oldest);
                         return self.ignore(Reason::NotAddressed);
                     }
                     return Step::Ended(Outcome::Ignored);
                 }
                 Aside::Passed(message) => {
-                    ambient.push(ambient_row(&message));
+                    ambient.push(*message);
                     return self.ignore(Reason::NotAddressed);
                 }
             };

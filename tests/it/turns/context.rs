@@ -191,6 +191,39 @@ async fn a_full_context_keeps_the_system_prompt_and_the_newest_message() {
 }
 
 #[tokio::test]
+async fn who_is_not_answered_is_not_overheard() {
+    let model = FakeModel::start().await;
+    let changes = json!({ "context": { "ambient": { "enable": true } } });
+    let gateway = Gateway::start(&model, changes).await;
+    let fake = gateway.onebot().await;
+    let owner = async |text: &str| fake.ask_as("owner", 50, 100_001, text).await;
+    owner("/role @100002 blocked").await;
+    owner("/role @100003 guest").await;
+    let stages = [
+        ("blacklist none", vec![3, 4]),
+        ("blacklist @100003", vec![4]),
+        ("whitelist @100001 @100003", vec![]),
+        ("blacklist none", vec![3]),
+        ("allow_guest_send off", vec![]),
+        ("whitelist none", vec![4]),
+    ];
+    for (stage, (policy, overheard)) in stages.into_iter().enumerate() {
+        let told = owner(&format!("/policy {policy}")).await;
+        assert!(told.contains("is now"), "{policy}: {told}");
+        let says = |user: u64| format!("plum {stage}.{user}");
+        for user in 2..5 {
+            fake.send_group(50, 100_000 + user, &says(user), false)
+                .await;
+        }
+        owner("what is there?").await;
+        let request = model.requests().pop().expect("a request");
+        let texts = spoken(&request).join("\n");
+        let told = (2..5).filter(|user| texts.contains(&says(*user)));
+        assert_eq!(told.collect::<Vec<_>>(), overheard, "{policy}: {texts}");
+    }
+}
+
+#[tokio::test]
 async fn ambient_messages_are_context_only_where_that_is_switched_on() {
     for on in [true, false] {
         let model = FakeModel::start().await;
