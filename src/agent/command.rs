@@ -17,9 +17,7 @@ use super::{
     work::Work,
 };
 use crate::{
-    command::{
-        Call, Command, Done, Parsed, Site, When, admit::Petition, approve::Press, need, parse,
-    },
+    command::{Call, Command, Done, Parsed, When, admit::Petition, approve::Press, need, parse},
     i18n::{
         Text,
         consent::{Consent, HowToAnswer},
@@ -117,12 +115,7 @@ impl Agent {
             }
         };
         let arguments = &*arguments;
-        let site = Site {
-            chat: turn.body().chat(),
-            account: input.account,
-            conversation: input.conversation,
-            own_history: turn.scope.person != 0,
-        };
+        let site = turn.place(input);
         let levels = &input.rules.settings.permissions.commands;
         let (capability, scope) = need(command, arguments, site, levels);
         let proof = match decide(&turn.actor, capability, scope, self.clock.now()) {

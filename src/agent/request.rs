@@ -18,7 +18,7 @@ use super::{
     skill::{self, listing},
     subagent,
     tool::{
-        Spec, memory,
+        Access, Spec, memory,
         registry::{Offers, Wanted},
         usage::Usage,
     },
@@ -278,6 +278,7 @@ impl Agent {
                 && errand.is_none_or(|errand| errand.has(&spec.name))
                 && (spec.name != skill::tool::NAME || has_skills(false))
                 && (spec.name != skill::RUN || has_skills(true))
+                && (spec.access != Access::Moderate || self.moderates(turn))
         };
         let wanted = Wanted {
             said,
@@ -293,6 +294,12 @@ impl Agent {
         let mine = mine.map(|agent| (agent.name.as_str(), agent.description.as_str()));
         let listed = listing(mine, subagent::MORE, tokens / AGENTS_SHARE);
         offers.about(subagent::tool::NAME, &listed)
+    }
+
+    /// Whether members can be moderated where a turn is.
+    fn moderates(&self, turn: &Turn) -> bool {
+        let adapter = self.deliverer.adapter(&turn.conversation);
+        turn.body().group && adapter.is_some_and(|adapter| adapter.moderates().is_some())
     }
 
     /// The newest rows of the turn's history: at hand, or read.

@@ -15,6 +15,7 @@ pub mod files;
 pub mod in_use;
 pub(in crate::agent) mod journal;
 pub mod memory;
+pub mod moderate;
 pub mod office;
 pub mod order;
 pub(in crate::agent) mod park;
@@ -42,11 +43,11 @@ use weirgate_sdk::{ConversationKey, Timestamp, UserKey};
 use crate::{
     agent::{memory::Site, rules::Rules, skill::Rights, subagent::Errands},
     clock::Zone,
-    command::Desk,
+    command::{self, Desk},
     i18n::Language,
     outbound::due::Author,
     pending::Elicited,
-    permission::{Capability, Proof},
+    permission::{Capability, Level, Proof},
     security::fence::Origin,
     store::{Body, Effect},
 };
@@ -60,6 +61,8 @@ pub enum Access {
     Write,
     /// It changes what the members of a conversation share.
     WriteShared,
+    /// It does something to a member, as the commands for admins do.
+    Moderate,
 }
 
 /// What a tool declares.
@@ -101,6 +104,7 @@ impl Spec {
     pub fn needs(&self, group: bool) -> Capability {
         match self.access {
             Access::WriteShared if group => Capability::EXECUTE | Capability::WRITE,
+            Access::Moderate => Capability::EXECUTE | Level::Admin.capability(),
             _ => Capability::EXECUTE,
         }
     }
@@ -115,6 +119,8 @@ pub struct Asker<'a> {
     pub body: &'a Body,
     /// The language in which he is spoken to.
     pub language: Language,
+    /// Where, as for a command of his.
+    pub place: command::Site,
 }
 
 impl Asker<'_> {

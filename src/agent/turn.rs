@@ -11,7 +11,7 @@ use super::{Agent, rules::Rules};
 use crate::{
     agent::{config::Scope, memory::Site},
     clock::Tick,
-    command::lang,
+    command::{self, lang},
     i18n::Language,
     inbound::{body, queue::Dropped},
     permission::{Actor, policy::ConversationRules},
@@ -132,6 +132,17 @@ impl Turn {
             person: input.person,
             group: self.body().group,
             turn: input.turn,
+        }
+    }
+
+    /// Where it is, for a command.
+    #[must_use]
+    pub fn place(&self, input: &Input) -> command::Site {
+        command::Site {
+            chat: self.body().chat(),
+            account: input.account,
+            conversation: input.conversation,
+            own_history: self.scope.person != 0,
         }
     }
 

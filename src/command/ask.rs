@@ -50,6 +50,7 @@ pub async fn tool(
         person: call.person,
         body: call.body,
         language: call.language,
+        place: call.site,
     };
     let run = entry.tool.run(tool::Call {
         proof: &call.proof,

@@ -4,6 +4,8 @@
 //! done while the command runs; the journaled command is what survives a crash, and is asked of the platform
 //! before it is done again.
 
+pub mod asked;
+
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -32,7 +34,7 @@ use crate::{
 /// How long somebody is muted who is muted without a time.
 const MUTE: Duration = Duration::from_secs(3_600);
 /// The longest reason that is kept, in characters.
-pub(super) const LONGEST_REASON: usize = 200;
+pub const LONGEST_REASON: usize = 200;
 /// Words that ask what would happen.
 const DRY: [&str; 4] = ["--dry-run", "dry-run", "dry", "试运行"];
 

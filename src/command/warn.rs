@@ -93,39 +93,50 @@ impl Command for Warn {
         if let Err(text) = may(&call, &target) {
             return Ok(forbidden(call, &target, &text));
         }
-        // Two who warn him at once would read the same warnings, and one would be lost.
-        let alone = alone(&call, desk, &target).await;
-        let mut warnings = read(&call, desk, &target).await?;
-        warnings.push(Warning {
-            at: desk.now(),
-            reason: words.rest().chars().take(LONGEST_REASON).collect(),
-        });
-        let rules = desk.directory.rules(call.site.conversation).await?;
-        let policy = &rules.policy;
-        let count = warnings.len();
-        let limit = policy.warnings_before_mute.unwrap_or(0);
-        let reached = limit > 0 && u32::try_from(count).unwrap_or(u32::MAX) >= limit;
-        let (text, muted) = if reached {
-            mute(&call, desk, &target, policy).await
-        } else {
-            let text = Moderation::Warned {
-                who: target.person.shown.clone(),
-                count,
-                limit,
-            };
-            (text, None)
-        };
-        if muted.is_some() {
-            warnings.clear();
-        }
-        let oldest = warnings.len().saturating_sub(MOST);
-        warnings.drain(..oldest);
-        let event = AuditEvent::UserWarned;
-        let mut done = written(call, &target, &warnings, &text, event);
-        done.effects.extend(muted.unwrap_or_default());
-        done.alone = Some(alone);
-        Ok(done)
+        let reason = words.rest();
+        warn(call, desk, &target, reason).await
     }
+}
+
+/// Warns somebody whom the caller may warn.
+pub(super) async fn warn(
+    call: Call<'_>,
+    desk: &Desk,
+    target: &Target,
+    reason: String,
+) -> Result<Done, StoreError> {
+    // Two who warn him at once would read the same warnings, and one would be lost.
+    let alone = alone(&call, desk, target).await;
+    let mut warnings = read(&call, desk, target).await?;
+    warnings.push(Warning {
+        at: desk.now(),
+        reason: reason.chars().take(LONGEST_REASON).collect(),
+    });
+    let rules = desk.directory.rules(call.site.conversation).await?;
+    let policy = &rules.policy;
+    let count = warnings.len();
+    let limit = policy.warnings_before_mute.unwrap_or(0);
+    let reached = limit > 0 && u32::try_from(count).unwrap_or(u32::MAX) >= limit;
+    let (text, muted) = if reached {
+        mute(&call, desk, target, policy).await
+    } else {
+        let text = Moderation::Warned {
+            who: target.person.shown.clone(),
+            count,
+            limit,
+        };
+        (text, None)
+    };
+    if muted.is_some() {
+        warnings.clear();
+    }
+    let oldest = warnings.len().saturating_sub(MOST);
+    warnings.drain(..oldest);
+    let event = AuditEvent::UserWarned;
+    let mut done = written(call, target, &warnings, &text, event);
+    done.effects.extend(muted.unwrap_or_default());
+    done.alone = Some(alone);
+    Ok(done)
 }
 
 /// The step after too many warnings; if it was done, gives what follows of it, and the count begins anew.

@@ -72,6 +72,18 @@ impl Words {
         Self::between(body, |c| c.is_whitespace() || ",，、".contains(c))
     }
 
+    /// The words of a text that is no message.
+    #[must_use]
+    pub fn written(text: &str) -> Self {
+        let words = text
+            .split_whitespace()
+            .map(|word| Word::Text(word.to_owned()));
+        Self {
+            words: words.collect(),
+            answered: None,
+        }
+    }
+
     fn between(body: &Body, separates: impl Fn(char) -> bool) -> Self {
         let mut words = VecDeque::new();
         let mut name_passed = false;

@@ -98,6 +98,11 @@ pub enum Moderation {
         /// How long.
         time: Option<Duration>,
     },
+    /// Somebody would be warned.
+    WouldWarn {
+        /// Who.
+        who: String,
+    },
     /// What would go wrong.
     WouldFail {
         /// Whom it concerns.
@@ -196,6 +201,7 @@ impl Moderation {
                 let time = span_en(*time);
                 format!("Would {} {who}{time}. Nothing was done.", deed.name())
             }
+            Self::WouldWarn { who } => format!("Would warn {who}. Nothing was done."),
             Self::WouldFail { who, error } => {
                 format!("{who}: {} Nothing was tried.", failure_en(error))
             }
@@ -275,6 +281,7 @@ impl Moderation {
             Self::Would { deed, who, time } => {
                 format!("将会{} {who}{}。没有实际执行。", deed.zh(), span_zh(*time))
             }
+            Self::WouldWarn { who } => format!("将会警告 {who}。没有实际执行。"),
             Self::WouldFail { who, error } => {
                 format!("{who}：{}没有实际执行。", failure_zh(error))
             }

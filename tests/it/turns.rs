@@ -8,6 +8,7 @@ mod context;
 mod enclosed;
 mod failures;
 mod formats;
+mod members;
 pub mod page;
 mod prompt;
 mod questions;

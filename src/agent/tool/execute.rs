@@ -254,6 +254,7 @@ impl Agent {
                 person: &turn.person,
                 body: turn.body(),
                 language: turn.language,
+                place: turn.place(input),
             };
             let call = Call {
                 proof: &ready.proof,

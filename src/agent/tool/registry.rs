@@ -14,8 +14,9 @@ use std::{
 use words::words;
 
 use super::{
-    Spec, Tool, calculate, config, date, fetch, files, memory, office, program::folder::Programs,
-    question, schedule, schema::Schema, search, shell, translate, weather,
+    Spec, Tool, calculate, config, date, fetch, files, memory, moderate, office,
+    program::folder::Programs, question, schedule, schema::Schema, search, shell, translate,
+    weather,
 };
 use crate::{
     agent::{
@@ -45,6 +46,7 @@ pub fn built_in_names() -> impl Iterator<Item = &'static str> {
         schedule::NAME,
         question::NAME,
         memory::NAME,
+        moderate::NAME,
         skill::tool::NAME,
         skill::RUN,
         shell::NAME,
@@ -469,6 +471,7 @@ fn built_in(settings: &config::Tools, ground: Ground) -> Result<Vec<Arc<dyn Tool
         Arc::new(translate::Translate::default()),
         Arc::new(schedule::Schedule::default()),
         Arc::new(question::AskPerson::default()),
+        Arc::new(moderate::ModerateTool::default()),
         pages,
         Arc::new(save),
     ];
