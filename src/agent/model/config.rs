@@ -6,8 +6,11 @@ use std::{collections::BTreeMap, time::Duration};
 
 use weirgate_sdk::settings::{Fields, Secret, Setting, nearest};
 
-use super::Takes;
 use crate::config::address;
+
+mod options;
+
+pub use options::{ModelOptions, Price};
 
 /// How a provider is spoken to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,34 +44,6 @@ pub struct Provider {
     pub think_tags: bool,
     /// What single models want, by name.
     pub models: BTreeMap<String, ModelOptions>,
-}
-
-/// What one model wants; `None` leaves it to the provider.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct ModelOptions {
-    /// Most tokens of an answer.
-    pub max_output_tokens: Option<u32>,
-    /// How freely it chooses words.
-    pub temperature: Option<f64>,
-    /// Most tokens of a request, if fewer than `context.max_context_tokens`.
-    pub context_tokens: Option<u32>,
-    /// What it takes beside words.
-    pub takes: Takes,
-    /// It reasons, and gets what it thought back within a turn.
-    pub reasoning: bool,
-    /// A summary of what it thought is asked for.
-    pub reasoning_summary: bool,
-    /// What it costs.
-    pub price: Option<Price>,
-}
-
-/// What a million tokens cost, in `models.currency`.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Price {
-    /// Of requests.
-    pub input: f64,
-    /// Of answers.
-    pub output: f64,
 }
 
 /// A model: `<provider>/<model>`.
@@ -201,53 +176,6 @@ impl Provider {
         {
             url.warn("the key would go over the network unencrypted: use https");
         }
-        fields.finish();
-        read
-    }
-}
-
-impl ModelOptions {
-    fn read(mut fields: Fields<'_>, kind: ProviderKind) -> Self {
-        let read = Self {
-            max_output_tokens: fields.optional_u32("max_output_tokens", 1..=100_000_000),
-            temperature: fields.optional_f64("temperature", 0.0..=10.0),
-            context_tokens: fields.optional_u32("context_tokens", 256..=100_000_000),
-            takes: Takes {
-                pictures: fields.bool("images", false),
-                sounds: fields.bool("audio", false),
-                documents: fields.bool("files", false),
-            },
-            reasoning: fields.bool("reasoning", false),
-            reasoning_summary: fields.bool("reasoning_summary", false),
-            price: fields.get("price").map(|price| Price::read(price.fields())),
-        };
-        let responses = ("openai-responses", ProviderKind::OpenAiResponses);
-        let completions = ("openai", ProviderKind::OpenAi);
-        for (key, wanted, (name, format)) in [
-            ("reasoning", read.reasoning, responses),
-            ("reasoning_summary", read.reasoning_summary, responses),
-            ("audio", read.takes.sounds, completions),
-        ] {
-            if wanted && kind != format {
-                let hint = format!("write kind: {name}, or remove the key");
-                fields.invalid(
-                    key,
-                    "the format of this provider has no such thing",
-                    Some(&hint),
-                );
-            }
-        }
-        fields.finish();
-        read
-    }
-}
-
-impl Price {
-    fn read(mut fields: Fields<'_>) -> Self {
-        let read = Self {
-            input: fields.f64("input", 0.0, 0.0..=1_000_000.0),
-            output: fields.f64("output", 0.0, 0.0..=1_000_000.0),
-        };
         fields.finish();
         read
     }

@@ -56,10 +56,12 @@ struct Dialect<'a> {
     replay_reasoning: bool,
     /// Which files are sent along.
     takes: Takes,
-    /// Reasoning is asked for in a form that only the model can read, and played back.
+    /// The model is asked to reason. In the responses format that is in a form that it alone can read, and is played back.
     seals_reasoning: bool,
     /// A summary of the reasoning is asked for.
     summarises_reasoning: bool,
+    /// Most tokens of reasoning, where it is asked for with a number.
+    reasoning_budget: Option<u32>,
 }
 
 /// What it takes to reach one model.
@@ -92,10 +94,12 @@ pub struct RemoteOptions {
     pub completion_limit: bool,
     /// What the model takes beside words.
     pub takes: Takes,
-    /// The model reasons, and gets what it thought back within a turn: [`Format::Responses`] only.
+    /// The model reasons, and gets what it thought back within a turn: not with [`Format::ChatCompletions`].
     pub reasoning: bool,
-    /// A summary of what it thought is asked for: [`Format::Responses`] only.
+    /// A summary of what it thought is asked for: not with [`Format::ChatCompletions`].
     pub reasoning_summary: bool,
+    /// It reasons with at most so many tokens: [`Format::Messages`] only.
+    pub reasoning_budget: Option<u32>,
 }
 
 impl RemoteOptions {
@@ -118,6 +122,7 @@ impl RemoteOptions {
             takes: Takes::default(),
             reasoning: false,
             reasoning_summary: false,
+            reasoning_budget: None,
         }
     }
 }
@@ -212,6 +217,7 @@ impl Remote {
             takes: self.options.takes,
             seals_reasoning: self.options.reasoning,
             summarises_reasoning: self.options.reasoning_summary,
+            reasoning_budget: self.options.reasoning_budget,
         };
         let internal = |message: &str| ModelError::new(ErrorClass::Internal, message).permanent();
         let encode = match self.options.format {

@@ -147,6 +147,7 @@ fn options(provider: &Provider, id: &str, model: &str) -> RemoteOptions {
         takes: options.map(|options| options.takes).unwrap_or_default(),
         reasoning: options.is_some_and(|options| options.reasoning),
         reasoning_summary: options.is_some_and(|options| options.reasoning_summary),
+        reasoning_budget: options.and_then(|options| options.reasoning_budget),
         ..RemoteOptions::new(id, model, base_url, key)
     }
 }

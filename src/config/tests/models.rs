@@ -80,8 +80,12 @@ fn kinds_take_their_own_keys_only() {
             "providers.p.models.m.audio",
         ),
         (
-            "kind: anthropic, base_url: \"https://a.example\", models: {m: {reasoning_summary: true}}",
+            "kind: openai, base_url: \"https://a.example\", models: {m: {reasoning_summary: true}}",
             "providers.p.models.m.reasoning_summary",
+        ),
+        (
+            "kind: openai-responses, base_url: \"https://a.example\", models: {m: {reasoning_budget: 2000}}",
+            "providers.p.models.m.reasoning_budget",
         ),
         (
             "kind: openia, base_url: \"https://a.example\"",
@@ -169,4 +173,41 @@ fn who_summarises_is_a_provider_or_a_model_of_it() {
     );
     assert_eq!(of("gone").1, ["context.compress_provider_id"]);
     assert_eq!(of("gone/m").1, ["context.compress_provider_id"]);
+}
+
+#[test]
+fn what_is_said_of_a_model_that_reasons_goes_together() {
+    let wrong = |options: &str| {
+        let provider = "kind: anthropic, base_url: \"https://a.example\"";
+        let text = format!(
+            "providers: {{p: {{{provider}, models: {{m: {{{options}}}}}}}}}\nmodels: {{chat: [p/m]}}"
+        );
+        paths(&text, Severity::Error)
+    };
+    for options in [
+        "reasoning: true",
+        "reasoning: true, reasoning_summary: true, max_output_tokens: 100",
+        "reasoning_budget: 2000, reasoning_summary: true",
+        "reasoning_budget: 2000, max_output_tokens: 2001",
+        "temperature: 0.5, reasoning_budget: 0",
+    ] {
+        assert_eq!(wrong(options), [""; 0], "{options}");
+    }
+    for (options, key) in [
+        ("reasoning_budget: 1000", "reasoning_budget"),
+        (
+            "reasoning_budget: 2000, reasoning: true",
+            "reasoning_budget",
+        ),
+        (
+            "reasoning_budget: 2000, max_output_tokens: 2000",
+            "reasoning_budget",
+        ),
+        ("reasoning_summary: true", "reasoning_summary"),
+        ("reasoning: true, temperature: 1", "temperature"),
+        ("reasoning_budget: 2000, temperature: 0", "temperature"),
+    ] {
+        let path = format!("providers.p.models.m.{key}");
+        assert_eq!(wrong(options), [path], "{options}");
+    }
 }

@@ -10,7 +10,7 @@ use super::{
     formats::{KINDS, speaking, sum},
     streams::{drafts, finals, until_end},
 };
-use crate::gateway::{Chat as _, Gateway, KEY, merge};
+use crate::gateway::{Chat as _, Gateway, KEY, LIMIT, merge, to_approve};
 
 const GROUP: u64 = 60;
 
@@ -185,4 +185,121 @@ async fn a_conversation_says_for_itself_whether_thoughts_are_shown() {
     assert_eq!(told, "reasoning is back to what it was.");
     let told = fake.ask_as("member", GROUP, 4, "hello").await;
     assert!(told.ends_with("Well.") && !told.contains("Hm."), "{told}");
+}
+
+/// The signatures of the thoughts in a request.
+fn signed(request: &Value) -> Vec<&str> {
+    let messages = request["messages"].as_array().into_iter().flatten();
+    let blocks = messages.flat_map(|message| message["content"].as_array().into_iter().flatten());
+    let signed = blocks.filter(|block| block["type"] == "thinking");
+    signed
+        .map(|block| block["signature"].as_str().unwrap_or_default())
+        .collect()
+}
+
+#[tokio::test]
+async fn signed_thoughts_go_back_to_their_model_within_the_turn_and_nowhere_else() {
+    let (model, other) = (FakeModel::start().await, FakeModel::start().await);
+    let mut changes = speaking("anthropic");
+    let bounded = json!({ "reasoning_budget": 2000 });
+    merge(
+        &mut changes,
+        json!({
+            "providers": {
+                "main": { "models": { "test": bounded } },
+                "other": { "kind": "anthropic", "base_url": other.url(), "models": { "big": bounded } },
+            },
+            "models": { "chat": ["main/test", "other/big"] },
+            "error_recovery": { "max_retries": { "api": 0 } },
+        }),
+    );
+    let gateway = Gateway::start(&model, changes).await;
+    let fake = gateway.onebot().await;
+    let first = Script::pieces(&["I reckon."]).and_calls(&[sum("6 * 7")]);
+    model.push(first.thinking_in(&["first ", "thought"]));
+    model.push(Script::calls(&[sum("1 + 1")]).thinking("second thought"));
+    model.push(Script::error(500, "overloaded"));
+    assert_eq!(fake.ask(1, "go").await, "re: go");
+    let asked = model.requests();
+    let enabled = json!({ "type": "enabled", "budget_tokens": 2000 });
+    assert_eq!(asked[0].body["thinking"], enabled);
+    assert_eq!(signed(&asked[1].body), ["signed by test: first thought"]);
+    let both = [
+        "signed by test: first thought",
+        "signed by test: second thought",
+    ];
+    assert_eq!(signed(&asked[2].body), both);
+    assert_eq!(asked[2].body["thinking"], enabled);
+    let fallback = other.requests().remove(0);
+    assert_eq!(
+        fallback.results(),
+        ["id0: 42", "id0-2: 2"],
+        "it knows what was done"
+    );
+    assert!(
+        signed(&fallback.body).is_empty(),
+        "and has signed none of that"
+    );
+    assert!(
+        fallback.body.get("thinking").is_none(),
+        "so it goes on without"
+    );
+    assert_eq!(fake.ask(1, "and?").await, "re: and?");
+    let later = model.requests().pop().unwrap();
+    assert!(
+        signed(&later.body).is_empty(),
+        "another turn has no use for it"
+    );
+    assert_eq!(later.body["thinking"], enabled);
+}
+
+#[tokio::test]
+async fn a_turn_that_waited_for_a_yes_goes_on_with_what_it_had_thought() {
+    let model = FakeModel::start().await;
+    let mut changes = speaking("anthropic");
+    merge(
+        &mut changes,
+        json!({
+            "providers": { "main": { "models": { "test": { "reasoning_budget": 2000 } } } },
+            "tools": { "approval": ["calculate"] },
+            "output": { "reasoning": "shown" },
+        }),
+    );
+    let mut gateway = Gateway::start(&model, changes).await;
+    let fake = gateway.onebot().await;
+    model.push(Script::calls(&[sum("6 * 7")]).thinking("I ask first."));
+    let asked = fake.ask(1, "go").await;
+    assert!(
+        asked.starts_with("> Reasoning\n>\n> I ask first.\n\n"),
+        "{asked}"
+    );
+    gateway.kill().await;
+    gateway.up().await;
+    assert!(fake.connection_is(true, LIMIT).await, "it comes again");
+    model.push(Script::answer("It is 42.").thinking("Now I know."));
+    let name = to_approve(&asked);
+    fake.send_private(1, &format!("/approve {name}")).await;
+    // What was shown with the question is not shown again in front of the answer.
+    let mut told = String::new();
+    while !told.ends_with("It is 42.") {
+        told = fake.answer().await.text();
+    }
+    assert_eq!(told, "> Reasoning\n>\n> Now I know.\n\nIt is 42.");
+    let later = model.requests().pop().unwrap();
+    assert_eq!(signed(&later.body), ["signed by test: I ask first."]);
+    assert_eq!(later.told().pop().as_deref(), Some("42"));
+}
+
+#[tokio::test]
+async fn a_budget_that_the_format_does_not_know_is_refused() {
+    let model = FakeModel::start().await;
+    let options = json!({ "test": { "reasoning_budget": 2000 } });
+    let changes = json!({ "providers": { "main": { "models": options } } });
+    let gateway = Gateway::prepare(&model, changes);
+    let output = gateway.command(&["check"]).output().await.unwrap();
+    let said = format!("{output:?}");
+    assert!(
+        said.contains("reasoning_budget") && said.contains("write kind: anthropic"),
+        "{said}"
+    );
 }

@@ -4,6 +4,9 @@
 
 use std::collections::VecDeque;
 
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
 use super::super::{
     Delta, ErrorClass, FinishReason, ModelError, fault::bounded, sse::Event, think::Piece,
 };
@@ -13,6 +16,9 @@ const MAX_REASON_CHARS: usize = 40;
 
 /// Most bytes of one answer, reasoning and calls included.
 pub(super) const MAX_ANSWER_BYTES: usize = 4 * 1024 * 1024;
+
+/// Most bytes of reasoning that only its model can read; more of it is not sent back.
+pub(super) const MAX_SEALED_BYTES: usize = 512 * 1024;
 
 /// One answer on its way. `key` is masked in errors.
 pub(super) trait Assemble: Send {
@@ -68,4 +74,15 @@ pub(super) fn push_piece(ready: &mut VecDeque<Delta>, piece: Piece<'_>) {
         (_, Piece::Text(text)) => ready.push_back(Delta::Text(text.to_owned())),
         (_, Piece::Reasoning(text)) => ready.push_back(Delta::Reasoning(text.to_owned())),
     }
+}
+
+/// The kind of a block or an item.
+pub(super) fn kind(block: &RawValue) -> &str {
+    #[derive(Deserialize)]
+    struct Kind<'a> {
+        #[serde(rename = "type", borrow, default)]
+        kind: &'a str,
+    }
+    let kind = serde_json::from_str::<Kind<'_>>(block.get());
+    kind.map(|kind| kind.kind).unwrap_or_default()
 }

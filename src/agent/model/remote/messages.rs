@@ -1,16 +1,17 @@
 //! The JSON of the messages format, which Anthropic's API speaks: requests.
 //!
 //! Owns how a conversation becomes messages of blocks: the system prompt apart, what one side says in a row in one
-//! message, results in front. Reasoning is not played back: it would need the provider's signature.
+//! message, results in front. Signed reasoning goes back unchanged within a turn, at its place; other reasoning does not.
 //! Source: the API reference of `POST /v1/messages`, version 2023-06-01.
 
 pub(super) mod answer;
+mod sealed;
 
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, value::RawValue};
 
 use super::super::{ChatRequest, Enclosed, Medium, Message, Offer, Role, calls::object};
-use super::Dialect;
+use super::{Dialect, assemble::kind};
 
 /// Tokens of an answer where nobody sets a limit: the format wants one.
 const MAX_TOKENS: u32 = 8_192;
@@ -29,6 +30,18 @@ struct RequestBody<'a> {
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking: Option<Thinking>,
+}
+
+/// How the model is to reason.
+#[derive(Serialize)]
+struct Thinking {
+    r#type: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    budget_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    display: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -59,6 +72,9 @@ enum Block<'a> {
         tool_use_id: &'a str,
         content: &'a str,
     },
+    /// As it came.
+    #[serde(untagged)]
+    Sealed(&'a RawValue),
 }
 
 /// The bytes of a file.
@@ -110,19 +126,65 @@ pub(super) fn encode(
         .filter(|message| message.role == Role::System)
         .map(|message| message.text.as_str())
         .collect();
+    let budget = dialect.reasoning_budget.unwrap_or(0);
+    let usual = MAX_TOKENS.saturating_add(budget);
+    let max_tokens = dialect.max_output_tokens.unwrap_or(usual);
+    let thinking = thinking(&request.messages, max_tokens, dialect);
+    let suspended = thinking.is_none() && dialect.reasoning_budget.is_some();
     serde_json::to_vec(&RequestBody {
         model,
-        max_tokens: dialect.max_output_tokens.unwrap_or(MAX_TOKENS),
+        max_tokens,
         system: system.join("\n\n"),
-        messages: messages(&request.messages, dialect),
+        messages: messages(&request.messages, dialect, !suspended),
         // Calls in the conversation need the tools here, also when none may be called any more.
         tools: offered.tools.iter().map(tool).collect(),
         tool_choice: (!offered.callable && !offered.tools.is_empty())
             .then_some(ToolChoice { r#type: "none" }),
         stream: dialect.stream,
-        // The scale of the format ends at 1.
-        temperature: dialect.temperature.map(|degree| degree.min(1.0)),
+        // The scale of the format ends at 1. Whoever reasons takes none.
+        temperature: dialect
+            .temperature
+            .filter(|_| thinking.is_none())
+            .map(|degree| degree.min(1.0)),
+        thinking,
     })
+}
+
+/// How the model is to reason in this request. With a budget, a turn that goes on must have begun with its own reasoning:
+/// one that another model began, or whose reasoning had no room, goes on without.
+fn thinking(said: &[Message], max_tokens: u32, dialect: Dialect<'_>) -> Option<Thinking> {
+    let display = dialect.summarises_reasoning.then_some("summarized");
+    if let Some(budget) = dialect.reasoning_budget {
+        let turn = said.iter().rev().take_while(|one| one.role != Role::User);
+        let first = turn.filter(|one| one.role == Role::Assistant).last();
+        let begun = |first: &Message| {
+            let items = sealed(first, dialect);
+            items.first().is_some_and(|item| is_thought(kind(item)))
+        };
+        let fits = budget < max_tokens && first.is_none_or(begun);
+        return fits.then_some(Thinking {
+            r#type: "enabled",
+            budget_tokens: Some(budget),
+            display,
+        });
+    }
+    dialect.seals_reasoning.then_some(Thinking {
+        r#type: "adaptive",
+        budget_tokens: None,
+        display,
+    })
+}
+
+/// What a model of this name gave in an answer, in order: its signed reasoning, and a mark for each other block.
+fn sealed<'a>(message: &'a Message, dialect: Dialect<'_>) -> Vec<&'a RawValue> {
+    let own = message.sealed.as_ref();
+    let own = own.filter(|sealed| sealed.model == dialect.name);
+    let items = own.and_then(|sealed| serde_json::from_str(&sealed.items).ok());
+    items.unwrap_or_default()
+}
+
+fn is_thought(kind: &str) -> bool {
+    matches!(kind, "thinking" | "redacted_thinking")
 }
 
 fn tool(offer: &Offer) -> RequestTool<'_> {
@@ -133,7 +195,12 @@ fn tool(offer: &Offer) -> RequestTool<'_> {
     }
 }
 
-fn messages<'a>(said: &'a [Message], dialect: Dialect<'_>) -> Vec<RequestMessage<'a>> {
+/// `thoughts`: signed reasoning goes along.
+fn messages<'a>(
+    said: &'a [Message],
+    dialect: Dialect<'_>,
+    thoughts: bool,
+) -> Vec<RequestMessage<'a>> {
     let mut messages: Vec<RequestMessage<'a>> = Vec::new();
     for message in said {
         let role = match message.role {
@@ -141,7 +208,7 @@ fn messages<'a>(said: &'a [Message], dialect: Dialect<'_>) -> Vec<RequestMessage
             Role::User | Role::Tool => "user",
             Role::Assistant => "assistant",
         };
-        let mut blocks = blocks(message, dialect);
+        let mut blocks = blocks(message, dialect, thoughts);
         match messages.last_mut() {
             Some(last) if last.role == role => last.content.append(&mut blocks),
             // A message without blocks is refused.
@@ -155,7 +222,7 @@ fn messages<'a>(said: &'a [Message], dialect: Dialect<'_>) -> Vec<RequestMessage
     messages
 }
 
-fn blocks<'a>(message: &'a Message, dialect: Dialect<'_>) -> Vec<Block<'a>> {
+fn blocks<'a>(message: &'a Message, dialect: Dialect<'_>, thoughts: bool) -> Vec<Block<'a>> {
     if let Some(id) = &message.answers {
         return vec![Block::ToolResult {
             tool_use_id: id,
@@ -167,15 +234,29 @@ fn blocks<'a>(message: &'a Message, dialect: Dialect<'_>) -> Vec<Block<'a>> {
     let taken = taken.filter(|file| dialect.takes.has(file.medium));
     blocks.extend(taken.filter_map(encode_file));
     // Blank texts are refused.
-    if !message.text.trim().is_empty() {
-        blocks.push(Block::Text {
-            text: &message.text,
-        });
-    }
-    blocks.extend(message.calls.iter().map(|call| Block::ToolUse {
+    let text = (!message.text.trim().is_empty()).then_some(Block::Text {
+        text: &message.text,
+    });
+    let mut text = text.into_iter();
+    let mut calls = message.calls.iter().map(|call| Block::ToolUse {
         id: &call.id,
         name: &call.name,
         input: object(&call.arguments).unwrap_or_default(),
-    }));
+    });
+    let items = if thoughts {
+        sealed(message, dialect)
+    } else {
+        Vec::new()
+    };
+    for item in items {
+        match kind(item) {
+            "text" => blocks.extend(text.next()),
+            "tool_use" => blocks.extend(calls.next()),
+            kind if is_thought(kind) => blocks.push(Block::Sealed(item)),
+            _ => {}
+        }
+    }
+    blocks.extend(text);
+    blocks.extend(calls);
     blocks
 }

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::{Value, value::RawValue};
 
 use super::super::{ChatRequest, Enclosed, Medium, Message, Offer, Role};
-use super::Dialect;
+use super::{Dialect, assemble::kind};
 
 #[derive(Serialize)]
 struct RequestBody<'a> {
@@ -156,7 +156,9 @@ fn push_items<'a>(message: &'a Message, dialect: Dialect<'_>, items: &mut Vec<It
     let sealed = sealed.filter(|sealed| dialect.seals_reasoning && sealed.model == dialect.name);
     let sealed = sealed.and_then(|sealed| serde_json::from_str(&sealed.items).ok());
     let sealed: Vec<&RawValue> = sealed.unwrap_or_default();
-    items.extend(sealed.into_iter().map(Item::Sealed));
+    // The provider may have been of another kind when it gave it.
+    let sealed = sealed.into_iter().filter(|item| kind(item) == "reasoning");
+    items.extend(sealed.map(Item::Sealed));
     if let Some(content) = said(message, dialect) {
         items.push(Item::Message { role, content });
     }

@@ -12,6 +12,7 @@ mod answers;
 mod formats;
 mod messages;
 mod responses;
+mod thoughts;
 mod tools;
 
 /// A client of the fake; `change` alters its options.

@@ -27,6 +27,17 @@ pub(super) enum Format {
     Responses,
 }
 
+/// What of a request shapes the answer.
+#[derive(Debug)]
+pub(super) struct Wanted {
+    /// A stream of events.
+    pub(super) stream: bool,
+    /// Reasoning sealed for its model alone, in the responses format.
+    pub(super) sealed: bool,
+    /// The model, which signs what it thinks in the messages format.
+    pub(super) model: String,
+}
+
 /// What to do with one request.
 #[derive(Debug, Clone)]
 pub struct Script {
@@ -120,7 +131,8 @@ impl Script {
         self
     }
 
-    /// Thinks before the words. In the responses format that also comes sealed, where the request asks for it.
+    /// Thinks before the words. In the responses format that also comes sealed, where the request asks for it; in that of
+    /// messages it is signed.
     #[must_use]
     pub fn thinking(self, thought: &str) -> Self {
         self.thinking_in(&[thought])
@@ -233,17 +245,14 @@ impl Script {
 
     /// Content type and slices for a request that wants a stream or not. A body of words that
     /// does not end properly has no end mark.
-    pub(super) fn render(
-        &self,
-        format: Format,
-        (stream, sealed): (bool, bool),
-    ) -> (&str, Vec<Bytes>) {
+    pub(super) fn render(&self, format: Format, wanted: &Wanted) -> (&str, Vec<Bytes>) {
         let complete = self.ending == Ending::Complete;
+        let &Wanted { stream, sealed, .. } = wanted;
         let (proper, slices) = match (&self.body, format) {
             (Body::Raw(slices), _) => ("text/event-stream", slices.clone()),
             (Body::Words(words, calls), Format::Messages) => (
                 "text/event-stream",
-                super::messages::events(&self.thought, words, calls, complete),
+                super::messages::events((&wanted.model, &self.thought), words, calls, complete),
             ),
             (Body::Words(words, calls), Format::Responses) => {
                 let answer = super::responses::Answer {

@@ -17,8 +17,8 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 
 use super::asked::last_user_text;
-use super::script::{Ending, Format, Script};
-use super::{MAX_RECORDS, RecordedRequest, State, meaning, responses};
+use super::script::{Ending, Format, Script, Wanted};
+use super::{MAX_RECORDS, RecordedRequest, State, meaning, messages, responses};
 
 /// Serves until `stopped` resolves. The runtime ends here, and every connection with it.
 pub(super) fn run(listener: TcpListener, state: Arc<State>, stopped: oneshot::Receiver<()>) {
@@ -35,8 +35,8 @@ pub(super) fn run(listener: TcpListener, state: Arc<State>, stopped: oneshot::Re
         });
         let router = Router::new()
             .route("/v1/chat/completions", post(completions))
-            .route("/v1/messages", post(messages))
-            .route("/v1/responses", post(responses))
+            .route("/v1/messages", post(in_messages))
+            .route("/v1/responses", post(in_responses))
             .route("/v1/embeddings", post(embeddings))
             .layer(axum::extract::DefaultBodyLimit::max(64 * 1024 * 1024))
             .with_state(state);
@@ -74,7 +74,7 @@ async fn completions(
     answer(state, headers, body, Format::ChatCompletions).await
 }
 
-async fn messages(
+async fn in_messages(
     Extract(state): Extract<Arc<State>>,
     headers: HeaderMap,
     body: Bytes,
@@ -82,7 +82,7 @@ async fn messages(
     answer(state, headers, body, Format::Messages).await
 }
 
-async fn responses(
+async fn in_responses(
     Extract(state): Extract<Arc<State>>,
     headers: HeaderMap,
     body: Bytes,
@@ -104,7 +104,11 @@ async fn answer(
 ) -> Response<Body> {
     let guard = Guard::new(state.clone());
     let body: Value = serde_json::from_slice(&body).unwrap_or(Value::Null);
-    let refused = (format == Format::Responses).then(|| responses::check(&body));
+    let refused = match format {
+        Format::Responses => Some(responses::check(&body)),
+        Format::Messages => Some(messages::check(&body)),
+        Format::ChatCompletions => None,
+    };
     let script = match refused {
         Some(Err(refusal)) => Script::refused(&refusal),
         _ => {
@@ -112,11 +116,14 @@ async fn answer(
             script.unwrap_or_else(|| (state.responder)(last_user_text(&body)))
         }
     };
-    let streamed = body.get("stream").and_then(Value::as_bool).unwrap_or(false);
-    let sealed = responses::wants_sealed(&body);
+    let wanted = Wanted {
+        stream: body.get("stream").and_then(Value::as_bool).unwrap_or(false),
+        sealed: responses::wants_sealed(&body),
+        model: body["model"].as_str().unwrap_or_default().to_owned(),
+    };
     record(&state, &headers, body);
     pause(script.before_headers).await;
-    respond(&script, format, (streamed, sealed), guard)
+    respond(&script, format, &wanted, guard)
 }
 
 fn record(state: &State, headers: &HeaderMap, body: Value) {
@@ -138,7 +145,7 @@ fn record(state: &State, headers: &HeaderMap, body: Value) {
     state.count.send_modify(|count| *count += 1);
 }
 
-fn respond(script: &Script, format: Format, wanted: (bool, bool), guard: Guard) -> Response<Body> {
+fn respond(script: &Script, format: Format, wanted: &Wanted, guard: Guard) -> Response<Body> {
     let (content_type, slices) = script.render(format, wanted);
     let mut response = Response::builder()
         .status(StatusCode::from_u16(script.status).expect("a valid status"))

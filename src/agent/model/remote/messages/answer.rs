@@ -16,6 +16,7 @@ use super::super::super::{
     think,
 };
 use super::super::assemble::{Assemble, broken_off, count, other_reason, push_piece, unreadable};
+use super::sealed::Seals;
 
 /// Kinds of events that say something; the format may get others at any time.
 const KNOWN: [&str; 6] = [
@@ -75,11 +76,15 @@ struct Counted {
 
 /// A block at its beginning, or a change of it.
 #[derive(Deserialize, Default)]
-struct Content {
+pub(super) struct Content {
+    #[serde(rename = "type", default)]
+    pub(super) kind: String,
     #[serde(default)]
     text: Option<String>,
     #[serde(default)]
-    thinking: Option<String>,
+    pub(super) thinking: Option<String>,
+    #[serde(default)]
+    pub(super) signature: Option<String>,
     #[serde(default)]
     partial_json: Option<String>,
     #[serde(default)]
@@ -104,6 +109,7 @@ impl Content {
 pub(in super::super) struct Answer {
     ready: VecDeque<Delta>,
     calls: Assembler,
+    seals: Seals,
     usage: Option<Usage>,
     finish: Option<FinishReason>,
     done: bool,
@@ -118,11 +124,16 @@ impl Answer {
                 self.count(usage);
             }
             "content_block_start" => {
-                self.block(wire.index, &Content::read(wire.content_block), false)?;
+                let block = Content::read(wire.content_block);
+                let bytes = self.seals.begin(wire.index, &block, wire.content_block);
+                count(&mut self.bytes, bytes)?;
+                self.block(wire.index, &block, false)?;
             }
             "content_block_delta" => {
                 let delta = Content::read(wire.delta);
                 self.words(&delta)?;
+                let bytes = self.seals.go_on(wire.index, &delta);
+                count(&mut self.bytes, bytes)?;
                 if let Some(more) = &delta.partial_json {
                     self.call(Piece {
                         index: Some(wire.index),
@@ -248,7 +259,10 @@ impl Assemble for Answer {
         };
         self.count(wire.usage.as_ref());
         for (index, block) in (0_i64..).zip(wire.content.iter().flatten()) {
-            self.block(index, &Content::read(Some(block)), true)?;
+            let content = Content::read(Some(block));
+            let bytes = self.seals.begin(index, &content, Some(block));
+            count(&mut self.bytes, bytes)?;
+            self.block(index, &content, true)?;
         }
         self.stop(Some(wire.stop_reason.as_deref().unwrap_or("end_turn")));
         self.done = true;
@@ -258,6 +272,8 @@ impl Assemble for Answer {
     fn close(&mut self) -> Result<(), ModelError> {
         // The end mark alone does not say that the answer is whole.
         let finish = self.finish.take().ok_or_else(broken_off)?;
+        let sealed = std::mem::take(&mut self.seals).finish();
+        self.ready.extend(sealed.map(Delta::Sealed));
         if !self.calls.is_empty() {
             let cut = matches!(finish, FinishReason::Length | FinishReason::ContentFilter);
             let calls = std::mem::take(&mut self.calls).finish(cut);

@@ -12,11 +12,10 @@ use serde_json::value::RawValue;
 use super::super::super::{
     Delta, FinishReason, ModelError, Usage, fault, sse::Event, think::Piece,
 };
-use super::super::assemble::{Assemble, broken_off, count, other_reason, push_piece, unreadable};
+use super::super::assemble::{
+    Assemble, MAX_SEALED_BYTES, broken_off, count, other_reason, push_piece, unreadable,
+};
 use super::calls::{Calls, Told};
-
-/// Most bytes of reasoning that only its model can read; more of it is not sent back.
-const MAX_SEALED_BYTES: usize = 512 * 1024;
 
 /// Kinds of events that say something; the format may get others at any time.
 const KNOWN: [&str; 11] = [
