@@ -143,6 +143,8 @@ fn options(provider: &Provider, id: &str, model: &str) -> RemoteOptions {
         idle_timeout: provider.timeout,
         think_markers: provider.think_tags,
         max_output_tokens: options.and_then(|options| options.max_output_tokens),
+        completion_limit: options.is_some_and(|options| options.completion_limit),
+        stream: !options.is_some_and(|options| options.whole),
         temperature,
         takes: options.map(|options| options.takes).unwrap_or_default(),
         reasoning: options.is_some_and(|options| options.reasoning),

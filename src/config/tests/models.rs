@@ -88,6 +88,10 @@ fn kinds_take_their_own_keys_only() {
             "providers.p.models.m.reasoning_budget",
         ),
         (
+            "kind: anthropic, base_url: \"https://a.example\", models: {m: {limit_name: max_completion_tokens}}",
+            "providers.p.models.m.limit_name",
+        ),
+        (
             "kind: openia, base_url: \"https://a.example\"",
             "providers.p.kind",
         ),

@@ -7,7 +7,7 @@ use weirgate_testkit::{
 };
 
 use super::streams::{drafts, finals, until_end};
-use crate::gateway::{Chat as _, Gateway};
+use crate::gateway::{Chat as _, Gateway, merge};
 
 pub(super) const KINDS: [&str; 3] = ["openai", "anthropic", "openai-responses"];
 
@@ -126,7 +126,7 @@ async fn a_turn_with_tools_goes_on_with_a_model_of_any_other_format() {
         for second_kind in KINDS.into_iter().filter(|kind| *kind != first_kind) {
             let (first, second) = (FakeModel::start().await, FakeModel::start().await);
             let mut changes = speaking(first_kind);
-            crate::gateway::merge(
+            merge(
                 &mut changes,
                 json!({
                     "providers": { "other": { "kind": second_kind, "base_url": second.url(),
@@ -181,7 +181,7 @@ async fn what_only_the_model_reads_goes_back_to_it_within_the_turn_and_nowhere_e
         }
         provider
     };
-    crate::gateway::merge(
+    merge(
         &mut changes,
         json!({
             "providers": { "main": provider(None), "other": provider(Some(other.url())) },
@@ -228,4 +228,30 @@ async fn a_wish_that_the_format_does_not_know_is_refused() {
     let output = gateway.command(&["check"]).output().await.unwrap();
     let said = format!("{output:?}");
     assert!(said.contains("openai-responses"), "{said}");
+}
+
+#[tokio::test]
+async fn a_model_is_asked_for_whole_answers_and_by_the_name_of_its_limit_where_that_is_wanted() {
+    for kind in KINDS {
+        let wants = json!({ "stream": false, "max_output_tokens": 500 });
+        let (name, own) = match kind {
+            "openai" => (
+                "max_completion_tokens",
+                json!({ "limit_name": "max_completion_tokens" }),
+            ),
+            "anthropic" => ("max_tokens", json!({})),
+            _ => ("max_output_tokens", json!({})),
+        };
+        let model = FakeModel::start().await;
+        let mut changes = speaking(kind);
+        changes["providers"]["main"]["models"] = json!({ "test": wants });
+        merge(&mut changes["providers"]["main"]["models"]["test"], own);
+        let gateway = Gateway::start(&model, changes).await;
+        let fake = gateway.onebot().await;
+        assert_eq!(fake.ask(1, "hello").await, "re: hello", "{kind}");
+        let asked = model.requests().pop().unwrap().body;
+        assert!(asked["stream"] != true, "{kind} {asked}");
+        assert_eq!(asked[name], 500, "{kind} {asked}");
+        assert!(kind != "openai" || asked["max_tokens"].is_null(), "{asked}");
+    }
 }

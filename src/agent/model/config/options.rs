@@ -9,11 +9,18 @@ use super::{super::Takes, ProviderKind};
 /// The least tokens of reasoning that a provider takes.
 const MIN_BUDGET: u32 = 1_024;
 
+/// What the limit of an answer is called in requests; newer models refuse the first.
+const LIMIT_NAMES: [(&str, bool); 2] = [("max_tokens", false), ("max_completion_tokens", true)];
+
 /// What one model wants; `None` leaves it to the provider.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ModelOptions {
     /// Most tokens of an answer.
     pub max_output_tokens: Option<u32>,
+    /// That limit is called `max_completion_tokens` in requests.
+    pub completion_limit: bool,
+    /// Its answers come whole: it cannot stream.
+    pub whole: bool,
     /// How freely it chooses words.
     pub temperature: Option<f64>,
     /// Most tokens of a request, if fewer than `context.max_context_tokens`.
@@ -44,6 +51,8 @@ impl ModelOptions {
     pub(super) fn read(mut fields: Fields<'_>, kind: ProviderKind) -> Self {
         let read = Self {
             max_output_tokens: fields.optional_u32("max_output_tokens", 1..=100_000_000),
+            completion_limit: fields.choice("limit_name", false, &LIMIT_NAMES),
+            whole: !fields.bool("stream", true),
             temperature: fields.optional_f64("temperature", 0.0..=10.0),
             context_tokens: fields.optional_u32("context_tokens", 256..=100_000_000),
             takes: Takes {
@@ -71,6 +80,7 @@ impl ModelOptions {
                 &[responses, messages],
             ),
             ("reasoning_budget", budget, &[messages]),
+            ("limit_name", read.completion_limit, &[completions]),
             ("audio", read.takes.sounds, &[completions]),
         ] {
             if wanted && formats.iter().all(|(_, format)| kind != *format) {
