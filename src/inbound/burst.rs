@@ -33,22 +33,25 @@ pub type Speaker = (ConversationKey, UserKey);
 #[derive(Debug, PartialEq)]
 pub enum Aside {
     /// The bot was addressed in this burst, so it is meant for the bot too.
-    Belongs {
-        /// The message.
-        message: Box<InboundMessage>,
-        /// When to ask for [`Bursts::over`].
-        until: Tick,
-    },
-    /// It is held until the tick at which its burst is over, if nothing more is said. What gives way for it is only
-    /// context.
+    Belongs(Box<InboundMessage>),
+    /// It is held until its burst is over. What gives way for it is only context.
     Held {
-        /// When to ask for [`Bursts::over`].
-        until: Tick,
+        /// When to ask for [`Bursts::over`], if a burst begins with it.
+        begins: Option<Tick>,
         /// The oldest message of a long burst.
         gives_way: Option<Box<InboundMessage>>,
     },
     /// It is only context.
     Passed(Box<InboundMessage>),
+}
+
+/// What there is to be done about a burst.
+#[derive(Debug, PartialEq)]
+pub enum Over {
+    /// It goes on until then, if nothing more is said.
+    GoesOn(Tick),
+    /// It is over; what was held and is only context, in order.
+    Ended(Vec<InboundMessage>),
 }
 
 /// All bursts that are not over.
@@ -94,33 +97,39 @@ impl Bursts {
     /// continued by nothing: its messages stay for [`Bursts::over`], and the new one is only context.
     pub fn aside(&mut self, message: Box<InboundMessage>, now: Tick, pause: Pause) -> Aside {
         let speaker = speaker(&message);
-        let bytes = body::encode(&message).len();
         let followed = self.of.len();
         match self.of.get_mut(&speaker) {
             Some(burst) if burst.until < now => return Aside::Passed(message),
             Some(burst) if burst.met => {
                 burst.goes_on(now, pause);
-                let until = burst.until;
-                return Aside::Belongs { message, until };
+                return Aside::Belongs(message);
             }
             None if followed >= MAX_BURSTS => return Aside::Passed(message),
             _ => {}
         }
+        let bytes = body::encode(&message).len();
         if self.bytes.saturating_add(bytes) > MAX_BYTES || body::is_too_large(&message) {
             return Aside::Passed(message);
         }
-        let burst = self.of.entry(speaker).or_insert_with(|| Burst::new(now));
-        burst.goes_on(now, pause);
-        self.bytes += bytes;
+        let (burst, begins) = self.follow(speaker, now, pause);
         burst.held.push(Held { message, bytes });
         let gives_way = (burst.held.len() > MAX_OF_ONE).then(|| burst.held.remove(0));
-        let until = burst.until;
+        self.bytes += bytes;
         let gives_way = gives_way.map(|held| self.let_go(held));
-        Aside::Held { until, gives_way }
+        Aside::Held { begins, gives_way }
     }
 
-    /// Somebody addresses the bot: what he said before in the same burst, in order, and when the burst is over. They
-    /// are given again until [`Bursts::taken`], so that a failure loses none.
+    /// The burst of a person, which goes on; and when to ask for its end, if it begins.
+    fn follow(&mut self, speaker: Speaker, now: Tick, pause: Pause) -> (&mut Burst, Option<Tick>) {
+        let begins = !self.of.contains_key(&speaker);
+        let burst = self.of.entry(speaker).or_insert_with(|| Burst::new(now));
+        burst.goes_on(now, pause);
+        let until = begins.then_some(burst.until);
+        (burst, until)
+    }
+
+    /// Somebody addresses the bot: what he said before in the same burst, in order, and when to ask for its end, if it
+    /// begins with this. They are given again until [`Bursts::taken`], so that a failure loses none.
     pub fn met(
         &mut self,
         message: &InboundMessage,
@@ -133,16 +142,10 @@ impl Bursts {
             None if self.of.len() >= MAX_BURSTS => return (Vec::new(), None),
             _ => {}
         }
-        let burst = self.of.entry(speaker).or_insert_with(|| Burst::new(now));
+        let (burst, begins) = self.follow(speaker, now, pause);
         burst.met = true;
-        burst.goes_on(now, pause);
         let held = burst.held.iter().map(|held| (*held.message).clone());
-        (held.collect(), Some(burst.until))
-    }
-
-    /// What was given by [`Bursts::met`] is in the journal.
-    pub fn taken(&mut self, speaker: &Speaker, message: &MessageId) {
-        self.take(speaker, message);
+        (held.collect(), begins)
     }
 
     /// A held message was taken back; whether it was held.
@@ -153,7 +156,7 @@ impl Bursts {
         let Some(speaker) = found.map(|(speaker, _)| speaker.clone()) else {
             return false;
         };
-        self.take(&speaker, message)
+        self.taken(&speaker, message)
     }
 
     /// A held message has new words; whether it was held.
@@ -172,18 +175,19 @@ impl Bursts {
         true
     }
 
-    /// Ends a burst whose silence is over: what was held and is only context, in order.
-    pub fn over(&mut self, speaker: &Speaker, now: Tick) -> Vec<InboundMessage> {
-        let over = |burst: &Burst| burst.until <= now;
-        if !self.of.get(speaker).is_some_and(over) {
-            return Vec::new();
+    /// Ends a burst whose silence is over. One that goes on is to be asked for again.
+    pub fn over(&mut self, speaker: &Speaker, now: Tick) -> Over {
+        match self.of.get(speaker) {
+            Some(burst) if burst.until > now => return Over::GoesOn(burst.until),
+            _ => {}
         }
         let held = self.of.remove(speaker).map(|burst| burst.held);
         let held = held.unwrap_or_default().into_iter();
-        held.map(|held| *self.let_go(held)).collect()
+        Over::Ended(held.map(|held| *self.let_go(held)).collect())
     }
 
-    fn take(&mut self, speaker: &Speaker, message: &MessageId) -> bool {
+    /// What was given by [`Bursts::met`] is in the journal; whether it was held.
+    pub fn taken(&mut self, speaker: &Speaker, message: &MessageId) -> bool {
         let Some(burst) = self.of.get_mut(speaker) else {
             return false;
         };

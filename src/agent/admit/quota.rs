@@ -95,23 +95,10 @@ impl Agent {
         input: &Input,
         cost: &Cost,
     ) -> Result<Vec<Effect>, StoreError> {
-        let of = Whose::of(input.person, input.conversation, input.account);
-        self.spend_of(of, cost).await
-    }
-
-    /// The same for any of them.
-    ///
-    /// # Errors
-    /// The store's.
-    pub(in crate::agent) async fn spend_of(
-        &self,
-        of: impl IntoIterator<Item = Whose>,
-        cost: &Cost,
-    ) -> Result<Vec<Effect>, StoreError> {
         let tokens = cost.prompt.saturating_add(cost.completion);
         let limits = self.rules.get().settings.limits;
         let mut effects = Vec::new();
-        for whose in of {
+        for whose in Whose::of(input.person, input.conversation, input.account) {
             // Where nothing is limited and nothing costs anything, nobody would look at it.
             let limited = whose.quota(&limits).tokens_per_day > 0;
             if tokens == 0 || (cost.price == 0 && !limited) {

@@ -244,11 +244,7 @@ async fn allowed<'a>(
             let what = wanted.wish.name().to_owned();
             let text = Rights::Lacks(denial.missing()).render(call.language);
             let record = denial.record(AuditEvent::PermissionDenied, what, call.turn);
-            return Ok(Err(Done {
-                refused: Some(Reason::PermissionDenied),
-                effects: vec![record.into()],
-                ..Done::text(text)
-            }));
+            return Ok(Err(Done::refused_by(record, text)));
         }
     };
     let call = Call { proof, ..call };

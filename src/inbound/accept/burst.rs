@@ -1,7 +1,6 @@
 //! Bursts around a word to the bot: what is held, what comes along, and what was only context after all.
 //!
-//! Owns the timers that end bursts; each is as short as the longest burst, and there are no more of them than messages
-//! may be followed. A stop of the gateway ends all bursts at once. Whether a message is addressed is decided elsewhere.
+//! Owns the timers that end bursts, one for each that is followed. A stop of the gateway ends all bursts at once. Whether a message is addressed is decided elsewhere.
 
 use std::sync::Arc;
 
@@ -10,7 +9,7 @@ use weirgate_sdk::{ChatKind, InboundMessage};
 use super::{Known, Shared, plan::ambient_row};
 use crate::{
     clock::Tick,
-    inbound::burst::{Aside, Pause, Speaker, speaker},
+    inbound::burst::{Aside, Over, Pause, Speaker, speaker},
     reason::Reason,
     store::{StoreError, Write},
 };
@@ -24,9 +23,12 @@ impl Shared {
         let speaker = speaker(&message);
         let now = self.parts.clock.tick();
         let aside = self.bursts.lock().aside(message, now, pause);
-        // Where the end has moved, the timer that was set for it before finds the burst going on.
-        if let Aside::Held { until, .. } | Aside::Belongs { until, .. } = &aside {
-            self.end_at(speaker, *until);
+        if let Aside::Held {
+            begins: Some(until),
+            ..
+        } = &aside
+        {
+            self.end_after(speaker, *until);
         }
         aside
     }
@@ -41,9 +43,9 @@ impl Shared {
             return Vec::new();
         }
         let now = self.parts.clock.tick();
-        let (earlier, until) = self.bursts.lock().met(message, now, pause);
-        if let Some(until) = until {
-            self.end_at(speaker(message), until);
+        let (earlier, begins) = self.bursts.lock().met(message, now, pause);
+        if let Some(until) = begins {
+            self.end_after(speaker(message), until);
         }
         earlier
     }
@@ -72,17 +74,23 @@ impl Shared {
         }
     }
 
-    fn end_at(self: &Arc<Self>, speaker: Speaker, until: Tick) {
+    /// Ends a burst that has begun, at the tick or as much later as it goes on.
+    fn end_after(self: &Arc<Self>, speaker: Speaker, mut until: Tick) {
         let shared = Arc::clone(self);
         self.runtime.spawn(async move {
             let clock = shared.parts.clock;
-            tokio::select! {
-                () = tokio::time::sleep_until(clock.instant(until)) => {}
-                () = shared.parts.stop.stopped() => {}
-            }
-            let stopped = shared.parts.stop.is_stopped();
-            let now = if stopped { Tick::MAX } else { clock.tick() };
-            let held = shared.bursts.lock().over(&speaker, now);
+            let held = loop {
+                tokio::select! {
+                    () = tokio::time::sleep_until(clock.instant(until)) => {}
+                    () = shared.parts.stop.stopped() => {}
+                }
+                let stopped = shared.parts.stop.is_stopped();
+                let now = if stopped { Tick::MAX } else { clock.tick() };
+                match shared.bursts.lock().over(&speaker, now) {
+                    Over::GoesOn(later) => until = later,
+                    Over::Ended(held) => break held,
+                }
+            };
             for _ in &held {
                 shared.ignore(Reason::NotAddressed);
             }

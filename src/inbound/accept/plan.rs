@@ -131,7 +131,7 @@ impl Shared {
             }
         } else {
             message = match self.aside(message, here.pause) {
-                Aside::Belongs { message, .. } => message,
+                Aside::Belongs(message) => message,
                 Aside::Held { gives_way, .. } => {
                     if let Some(oldest) = gives_way {
                         ambient.push(*oldest);

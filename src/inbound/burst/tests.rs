@@ -52,35 +52,48 @@ fn ids(messages: &[InboundMessage]) -> Vec<&str> {
     messages.iter().map(|message| message.id.as_str()).collect()
 }
 
-fn until(aside: &Aside) -> Option<Tick> {
+fn begins(aside: &Aside) -> Option<Tick> {
     match aside {
-        Aside::Held { until, .. } | Aside::Belongs { until, .. } => Some(*until),
-        Aside::Passed(_) => None,
+        Aside::Held { begins, .. } => *begins,
+        Aside::Belongs(_) | Aside::Passed(_) => None,
+    }
+}
+
+/// Ends the burst of a person; what was held.
+fn ended(bursts: &mut Bursts, person: &str, now: Tick) -> Vec<InboundMessage> {
+    match bursts.over(&speaker(&said(person, "")), now) {
+        Over::Ended(held) => held,
+        goes_on @ Over::GoesOn(_) => panic!("{goes_on:?}"),
     }
 }
 
 #[test]
 fn what_is_said_around_a_word_to_the_bot_belongs_to_it() {
     let mut bursts = Bursts::default();
-    assert_eq!(until(&bursts.aside(said("1", "a"), 0, PAUSE)), Some(SECOND));
+    assert_eq!(
+        begins(&bursts.aside(said("1", "a"), 0, PAUSE)),
+        Some(SECOND)
+    );
     bursts.aside(said("2", "b"), 1, PAUSE);
     let half = SECOND / 2;
     let (earlier, end) = bursts.met(&said("1", "c"), half, PAUSE);
-    assert_eq!((ids(&earlier), end), (vec!["a"], Some(half + SECOND)));
+    assert_eq!(
+        (ids(&earlier), end),
+        (vec!["a"], None),
+        "its end is asked for already"
+    );
     bursts.taken(&speaker(&earlier[0]), &earlier[0].id);
     let after = bursts.aside(said("1", "d"), SECOND, PAUSE);
-    assert!(matches!(&after, Aside::Belongs { message, until }
-        if message.id.as_str() == "d" && *until == 2 * SECOND));
+    assert!(matches!(&after, Aside::Belongs(message) if message.id.as_str() == "d"));
+    let first = speaker(&earlier[0]);
+    assert_eq!(bursts.over(&first, half + SECOND), Over::GoesOn(2 * SECOND));
     // Somebody else's words do not.
     assert!(matches!(
         bursts.aside(said("2", "e"), SECOND, PAUSE),
         Aside::Held { .. }
     ));
-    assert!(bursts.over(&speaker(&said("1", "")), 2 * SECOND).is_empty());
-    assert_eq!(
-        ids(&bursts.over(&speaker(&said("2", "")), 2 * SECOND)),
-        ["b", "e"]
-    );
+    assert_eq!(ended(&mut bursts, "1", 2 * SECOND), []);
+    assert_eq!(ids(&ended(&mut bursts, "2", 2 * SECOND)), ["b", "e"]);
     assert_eq!((bursts.of.len(), bursts.bytes), (0, 0));
 }
 
@@ -95,11 +108,13 @@ fn a_silence_ends_it_and_so_does_its_longest_time() {
         bursts.aside(said("1", "c"), late, PAUSE),
         Aside::Passed(_)
     ));
-    assert_eq!(ids(&bursts.over(&speaker(&said("1", "")), late)), ["a"]);
+    assert_eq!(ids(&ended(&mut bursts, "1", late)), ["a"]);
     for at in 0..=4 {
-        let (_, end) = bursts.met(&said("1", "x"), late + at * SECOND, PAUSE);
-        let longest = late + 4 * SECOND;
-        assert_eq!(end, Some((late + (at + 1) * SECOND).min(longest)));
+        let (_, begins) = bursts.met(&said("1", "x"), late + at * SECOND, PAUSE);
+        let end = (late + (at + 1) * SECOND).min(late + 4 * SECOND);
+        assert_eq!(begins, (at == 0).then_some(end));
+        let asked = bursts.over(&speaker(&said("1", "")), end - 1);
+        assert_eq!(asked, Over::GoesOn(end));
     }
     let over = late + 4 * SECOND;
     assert!(matches!(
@@ -181,7 +196,7 @@ proptest! {
             let meant = &mut meant[usize::from(*person)];
             if *kind > 0 {
                 match bursts.aside(message, now, PAUSE) {
-                    Aside::Belongs { .. } => meant.push(number),
+                    Aside::Belongs(_) => meant.push(number),
                     Aside::Held { gives_way, .. } => context.extend(gives_way.map(|gone| *gone)),
                     Aside::Passed(message) => context.push(*message),
                 }
@@ -194,7 +209,7 @@ proptest! {
             }
         }
         for person in 0..3 {
-            context.extend(bursts.over(&speaker(&said(&person.to_string(), "")), Tick::MAX));
+            context.extend(ended(&mut bursts, &person.to_string(), Tick::MAX));
         }
         prop_assert_eq!((bursts.of.len(), bursts.bytes), (0, 0));
         for meant in &meant {
