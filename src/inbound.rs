@@ -13,5 +13,7 @@ pub mod notice;
 pub mod queue;
 pub mod recover;
 pub mod route;
+#[cfg(test)]
+mod sample;
 pub mod sent;
 pub mod sweep;

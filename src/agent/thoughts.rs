@@ -95,8 +95,10 @@ impl Thoughts {
         } else {
             "\n\n"
         };
-        let whole = format!("{}{gap}{}", self.before, self.now.trim());
-        quoted(&whole, self.language)
+        // Each piece asks for it: what is far behind the bound is not looked at again and again.
+        let whole = [&self.before, gap, self.now.trim()];
+        let whole = whole.into_iter().flat_map(str::chars);
+        quoted(&whole.take(2 * MOST).collect::<String>(), self.language)
     }
 
     /// What is shown of them in the end.

@@ -18,9 +18,26 @@ mod stop;
 mod why;
 
 use serde_json::json;
-use weirgate_testkit::model::FakeModel;
+use weirgate_testkit::{model::FakeModel, onebot::FakeOneBot};
 
-use crate::gateway::{Chat as _, Gateway, rows};
+use crate::gateway::{BOT, Chat as _, Gateway, rows};
+
+const GROUP: u64 = 50;
+const OWNER: u64 = 100_001;
+const ADMIN: u64 = 100_002;
+const BOB: u64 = 100_003;
+
+/// A group in which the bot is an admin, beside an owner, an admin and a member.
+fn people(fake: &FakeOneBot, group: u64) {
+    for (user, role) in [
+        (BOT, "admin"),
+        (OWNER, "owner"),
+        (ADMIN, "admin"),
+        (BOB, "member"),
+    ] {
+        fake.member(group, user, Some(role));
+    }
+}
 
 #[tokio::test]
 async fn help_ping_and_status_answer_without_the_model() {

@@ -1,48 +1,12 @@
 //! What addresses the bot in a group, and what does not.
 
-use std::time::Duration;
-
-use weirgate_sdk::{
-    ConversationKey, DedupeKey, PlatformRole, Replied, Segment, Sender, SenderKind, UserKey, Via,
-};
+use weirgate_sdk::{Replied, Segment};
 
 use super::*;
+use crate::inbound::sample::said;
 
 fn message(text: &str) -> InboundMessage {
-    InboundMessage {
-        conversation: ConversationKey {
-            platform: "p".into(),
-            account: "a".into(),
-            conversation: "g1".into(),
-            thread: None,
-        },
-        chat: ChatKind::Group,
-        sender: Sender {
-            key: UserKey {
-                platform: "p".into(),
-                realm: "".into(),
-                id: "1".into(),
-            },
-            name: "Ann".into(),
-            is_bot: false,
-            role: PlatformRole::Member,
-            kind: SenderKind::Person,
-        },
-        id: "7".into(),
-        segments: vec![Segment::Text(text.into())],
-        via: Via::Text,
-        mentions_bot: false,
-        reply_to: None,
-        group_key: None,
-        sent_at: 0,
-        received_at: 0,
-        reply_context: None,
-        passed: Vec::new(),
-        dedupe: DedupeKey {
-            key: "7".into(),
-            lifetime: Duration::from_secs(1),
-        },
-    }
+    said("1", "7", text)
 }
 
 fn is_addressed(addressing: &Addressing, message: &InboundMessage) -> bool {

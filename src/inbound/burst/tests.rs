@@ -1,9 +1,10 @@
 //! What belongs to a word to the bot, what is only context, and that everything held is bounded.
 
 use proptest::prelude::*;
-use weirgate_sdk::{ChatKind, DedupeKey, PlatformRole, Segment, Sender, SenderKind, UserKey, Via};
+use weirgate_sdk::Segment;
 
 use super::*;
+use crate::inbound::sample;
 
 const PAUSE: Pause = Pause {
     silence: Duration::from_secs(1),
@@ -12,40 +13,7 @@ const PAUSE: Pause = Pause {
 const SECOND: Tick = 1_000_000;
 
 fn said(person: &str, id: &str) -> Box<InboundMessage> {
-    Box::new(InboundMessage {
-        conversation: ConversationKey {
-            platform: "p".into(),
-            account: "a".into(),
-            conversation: "g1".into(),
-            thread: None,
-        },
-        chat: ChatKind::Group,
-        sender: Sender {
-            key: UserKey {
-                platform: "p".into(),
-                realm: "".into(),
-                id: person.into(),
-            },
-            name: "Ann".into(),
-            is_bot: false,
-            role: PlatformRole::Member,
-            kind: SenderKind::Person,
-        },
-        id: id.into(),
-        segments: vec![Segment::Text(format!("words of {id}"))],
-        via: Via::Text,
-        mentions_bot: false,
-        reply_to: None,
-        group_key: None,
-        sent_at: 0,
-        received_at: 0,
-        reply_context: None,
-        passed: Vec::new(),
-        dedupe: DedupeKey {
-            key: id.into(),
-            lifetime: Duration::from_secs(1),
-        },
-    })
+    Box::new(sample::said(person, id, &format!("words of {id}")))
 }
 
 fn ids(messages: &[InboundMessage]) -> Vec<&str> {

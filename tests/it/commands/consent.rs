@@ -8,25 +8,13 @@ use weirgate_testkit::{
     onebot::FakeOneBot,
 };
 
-use crate::gateway::{BOT, Chat as _, Gateway, rows, to_approve, until};
-
-const GROUP: u64 = 50;
-const OWNER: u64 = 100_001;
-const ADMIN: u64 = 100_002;
-const BOB: u64 = 100_003;
+use super::{ADMIN, BOB, GROUP, OWNER, people};
+use crate::gateway::{Chat as _, Gateway, rows, to_approve, until};
 
 async fn group(gateway: &Gateway) -> FakeOneBot {
     let fake = gateway.onebot().await;
-    for (user, role) in [
-        (BOT, "admin"),
-        (OWNER, "owner"),
-        (ADMIN, "admin"),
-        (BOB, "member"),
-    ] {
-        for group in [GROUP, GROUP + 1] {
-            fake.member(group, user, Some(role));
-        }
-    }
+    people(&fake, GROUP);
+    people(&fake, GROUP + 1);
     fake
 }
 

@@ -3,12 +3,9 @@
 use serde_json::{Value, json};
 use weirgate_testkit::{model::FakeModel, onebot::FakeOneBot};
 
-use crate::gateway::{BOT, Chat as _, Gateway, rows, to_approve};
+use super::{ADMIN, BOB, GROUP, OWNER, people};
+use crate::gateway::{Chat as _, Gateway, rows, to_approve};
 
-const GROUP: u64 = 50;
-const OWNER: u64 = 100_001;
-const ADMIN: u64 = 100_002;
-const BOB: u64 = 100_003;
 /// An owner of the gateway.
 const ROOT: u64 = 777_777;
 const TOO_HIGH: &str = "Not done: you can only give roles that are below your own.";
@@ -17,14 +14,7 @@ async fn start(permissions: Value) -> (FakeModel, Gateway, FakeOneBot) {
     let model = FakeModel::start().await;
     let gateway = Gateway::start(&model, json!({ "permissions": permissions })).await;
     let fake = gateway.onebot().await;
-    for (user, role) in [
-        (BOT, "admin"),
-        (OWNER, "owner"),
-        (ADMIN, "admin"),
-        (BOB, "member"),
-    ] {
-        fake.member(GROUP, user, Some(role));
-    }
+    people(&fake, GROUP);
     (model, gateway, fake)
 }
 

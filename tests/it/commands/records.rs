@@ -3,25 +3,14 @@
 use serde_json::json;
 use weirgate_testkit::{model::FakeModel, onebot::FakeOneBot};
 
-use super::matrix::asked;
-use crate::gateway::{BOT, Chat as _, Gateway, rows, to_approve};
+use super::{ADMIN, BOB, GROUP, OWNER, matrix::asked, people};
+use crate::gateway::{Chat as _, Gateway, rows, to_approve};
 
-const GROUP: u64 = 50;
-const OWNER: u64 = 100_001;
-const ADMIN: u64 = 100_002;
-const BOB: u64 = 100_003;
 const SECOND: u64 = 100_004;
 
 async fn group(gateway: &Gateway) -> FakeOneBot {
     let fake = gateway.onebot().await;
-    for (user, role) in [
-        (BOT, "admin"),
-        (OWNER, "owner"),
-        (ADMIN, "admin"),
-        (BOB, "member"),
-    ] {
-        fake.member(GROUP, user, Some(role));
-    }
+    people(&fake, GROUP);
     fake
 }
 

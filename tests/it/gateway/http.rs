@@ -1,11 +1,13 @@
 //! Plain requests to the gateway's web server.
 
+use std::time::Duration;
+
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpStream,
 };
 
-use super::Gateway;
+use super::{Gateway, LIMIT};
 
 /// A response.
 #[derive(Debug)]
@@ -27,6 +29,17 @@ impl Gateway {
         let series = format!("weirgate_reasons_total{{reason=\"{reason}\"}} ");
         let value = metrics.lines().find_map(|line| line.strip_prefix(&series));
         value.map_or(0, |value| value.parse().unwrap())
+    }
+
+    /// Waits until a reason was given so often.
+    pub async fn counts(&self, reason: &str, times: u64) {
+        let enough = async {
+            while self.counted(reason).await < times {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        let in_time = tokio::time::timeout(LIMIT, enough).await;
+        assert!(in_time.is_ok(), "not {times} {reason}: {}", self.log());
     }
 
     /// GET with headers.

@@ -3,7 +3,6 @@
 use std::{
     sync::Arc,
     sync::atomic::{AtomicBool, Ordering},
-    time::Duration,
 };
 
 use serde_json::{Value, json};
@@ -70,18 +69,7 @@ fn filler() -> String {
 }
 
 async fn summarised(gateway: &Gateway, times: u64) {
-    counted(gateway, "context_summarised", times).await;
-}
-
-/// Waits until a reason was noted so often.
-async fn counted(gateway: &Gateway, reason: &str, times: u64) {
-    let enough = async {
-        while gateway.counted(reason).await < times {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    let in_time = tokio::time::timeout(LIMIT, enough).await;
-    assert!(in_time.is_ok(), "not {times} {reason}: {}", gateway.log());
+    gateway.counts("context_summarised", times).await;
 }
 
 #[tokio::test]
@@ -180,7 +168,7 @@ async fn what_does_not_work_changes_nothing_and_is_not_tried_at_once_again() {
     for _ in 1..=12 {
         fake.ask(1, &format!("F1 {}", filler())).await;
     }
-    counted(&gateway, "summary_failed", 1).await;
+    gateway.counts("summary_failed", 1).await;
     assert_eq!(gateway.counted("context_summarised").await, 0);
     let failures = model
         .requests()

@@ -81,6 +81,7 @@ impl ModelOptions {
             ),
             ("reasoning_budget", budget, &[messages]),
             ("limit_name", read.completion_limit, &[completions]),
+            ("stream", read.whole, &[completions, responses, messages]),
             ("audio", read.takes.sounds, &[completions]),
         ] {
             if wanted && formats.iter().all(|(_, format)| kind != *format) {
