@@ -213,6 +213,10 @@ if [ "$long" = yes ]; then
     cargo test --workspace --features "$FEATURES" --bench '*'
     ensure_promtool
     start_engine
+    # Before the others, which would take the processor away from them.
+    say "cargo test: what has figures of an idle machine, one after the other"
+    WEIRGATE_ALONE=1 cargo test --workspace --features "$FEATURES" --test it -- \
+        --test-threads=1 commands::stop durable::kills
 fi
 
 say "cargo test"

@@ -366,6 +366,11 @@ pub fn long() -> bool {
     std::env::var_os("WEIRGATE_LONG").is_some_and(|value| value == "1")
 }
 
+/// Whether no other test runs beside this one, so that figures of an idle machine hold.
+pub fn alone() -> bool {
+    std::env::var_os("WEIRGATE_ALONE").is_some_and(|value| value == "1")
+}
+
 /// The name behind which something waits, as the question tells it: what stands behind /approve.
 pub fn to_approve(question: &str) -> String {
     let (_, rest) = question.split_once("/approve ").expect("how to say yes");

@@ -8,11 +8,12 @@ use weirgate_testkit::{
     webchat::WebChatClient,
 };
 
-use crate::gateway::{Chat as _, Gateway, long, rows, until};
+use crate::gateway::{Chat as _, Gateway, alone, rows, until};
 
-/// How long a request may go on after a stop. It is a figure of an idle machine, so only the long run insists on it.
+/// How long a request may go on after a stop. It is a figure of an idle machine, so only where no test runs beside is it
+/// insisted on.
 fn moment() -> Duration {
-    if long() {
+    if alone() {
         Duration::from_millis(200)
     } else {
         Duration::from_secs(1)

@@ -15,7 +15,7 @@ use weirgate_testkit::{
 use super::{Random, report, seed};
 use crate::{
     engine::Engine,
-    gateway::{Gateway, LIMIT, long, person},
+    gateway::{Gateway, LIMIT, alone, long, person},
 };
 
 /// How long before a kill a send may have been whose receipt was not written yet.
@@ -56,9 +56,9 @@ struct Run {
 }
 
 /// How old a message must be at a kill so that it must survive. What the journal took is asked of the journal
-/// in every run; how fast it takes it is a figure of an idle machine, so only the long run insists on it.
+/// in every run; how fast it takes it is a figure of an idle machine, so only where no test runs beside is it insisted on.
 fn moment() -> Duration {
-    if long() {
+    if alone() {
         Duration::from_millis(50)
     } else {
         Duration::from_secs(1)
