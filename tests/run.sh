@@ -213,8 +213,11 @@ if [ "$long" = yes ]; then
     cargo test --workspace --features "$FEATURES" --bench '*'
     ensure_promtool
     start_engine
-    # Before the others, which would take the processor away from them.
+    # Before the others, which would take the processor away from them, and when what the compiler wrote is on the disk:
+    # a gateway that writes while the kernel does waits for it.
     say "cargo test: what has figures of an idle machine, one after the other"
+    cargo test --workspace --features "$FEATURES" --test it --no-run
+    sync
     WEIRGATE_ALONE=1 cargo test --workspace --features "$FEATURES" --test it -- \
         --test-threads=1 commands::stop durable::kills
 fi
