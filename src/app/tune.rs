@@ -153,15 +153,14 @@ fn tools(
     let ground = translate::ground(config);
     let mut registry = Registry::of(&config.tools, ground, &pools.servers).map_err(unfit)?;
     let internal = &config.tools.internal;
-    let wanted =
-        |tool: &str| internal.enabled && !internal.disabled.iter().any(|name| name == tool);
-    if let Some(memories) = memories.filter(|_| wanted(memory::NAME)) {
+    let remembers = internal.enabled && !internal.disables(memory::NAME);
+    if let Some(memories) = memories.filter(|_| remembers) {
         let tool = memory::MemoryTool::new(Arc::clone(memories));
         registry.add(Arc::new(tool)).map_err(unfit)?;
     }
     registry.take_peers(pools.peers.peers(&config.agent_collaboration));
     let subagents = &config.agent_collaboration.subagents;
-    if subagents.enabled && wanted(delegate::NAME) {
+    if subagents.enabled && !internal.disables(delegate::NAME) {
         let agents = translate::agents(config).map(Arc::new);
         registry.give_errands(subagents, agents).map_err(unfit)?;
     }

@@ -57,7 +57,7 @@ fn here(file: &str) -> PathBuf {
 }
 
 /// The command of a server that behaves like this.
-fn scripted(kind: &str) -> Value {
+pub fn scripted(kind: &str) -> Value {
     let path = std::env::var("PATH").unwrap_or_default();
     let python = path
         .split(':')

@@ -14,6 +14,7 @@ mod prompt;
 mod questions;
 mod reasoning;
 mod schedule;
+mod sources;
 mod streams;
 mod tools;
 mod translate;

@@ -40,12 +40,20 @@ pub struct Tools {
 /// The section `tools.internal`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Internal {
-    /// Offer them.
+    /// Offer them. Skills and errands have keys of their own.
     pub enabled: bool,
     /// Most tools that one request offers; of more, the fitting ones.
     pub max_per_request: usize,
     /// Those that are not offered, by name.
     pub disabled: Vec<String>,
+}
+
+impl Internal {
+    /// Whether a tool is not offered because it is named so.
+    #[must_use]
+    pub fn disables(&self, name: &str) -> bool {
+        self.disabled.iter().any(|disabled| disabled == name)
+    }
 }
 
 /// In which order the calls of one answer run.

@@ -78,7 +78,8 @@ pub fn names(settings: &config::Tools, ground: Ground) -> Vec<String> {
         subagent::tool::NAME,
     ];
     let wanted = apart.into_iter().filter(|name| {
-        internal.enabled && !internal.disabled.iter().any(|disabled| disabled == name)
+        // Skills and errands are no tools of this section, though each tool can be named in it.
+        (internal.enabled || *name != memory::NAME) && !internal.disables(name)
     });
     names.extend(wanted.map(str::to_owned));
     let programs = programs.all();
@@ -196,8 +197,7 @@ impl Registry {
         }
         if let Some(skills) = &skills {
             registry.add(Arc::new(skill::tool::SkillTool::new(Arc::clone(skills))))?;
-            let disabled = &settings.internal.disabled;
-            if !disabled.iter().any(|name| name == skill::RUN) {
+            if !settings.internal.disables(skill::RUN) {
                 let run = Entry::new(Arc::new(skill::Run::new(Arc::clone(skills))))?;
                 registry.runs = Some(Arc::new(run));
             }
@@ -436,9 +436,7 @@ impl Entry {
 
 /// The skills, if they and the tool that reads them are wanted.
 fn skills(settings: &config::Tools, ground: &Ground) -> Result<Option<Arc<Skills>>, Unfit> {
-    let disabled = &settings.internal.disabled;
-    let reads = settings.internal.enabled && !disabled.iter().any(|name| name == skill::tool::NAME);
-    if !(settings.skills.enabled && reads) {
+    if !settings.skills.enabled || settings.internal.disables(skill::tool::NAME) {
         return Ok(None);
     }
     let guard = PathGuard::new(&ground.blocked).map_err(|what| Unfit {
@@ -484,7 +482,7 @@ fn built_in(settings: &config::Tools, ground: Ground) -> Result<Vec<Arc<dyn Tool
     let shell = shell::Shell::new(&settings.shell, &workspaces, ground.private);
     let shell = shell.map_err(unfit(shell::NAME))?;
     tools.extend(shell.map(|shell| Arc::new(shell) as Arc<dyn Tool>));
-    tools.retain(|tool| !internal.disabled.contains(&tool.spec().name));
+    tools.retain(|tool| !internal.disables(&tool.spec().name));
     Ok(tools)
 }
 

@@ -27,7 +27,8 @@ fn changes(context: Value) -> Value {
         "memory": { "context_window": { "recent_rounds": 1 } },
         "language": "en",
         // What is declared of tools takes its part of the context.
-        "tools": { "internal": { "enabled": false } },
+        "tools": { "internal": { "enabled": false }, "skills": { "enabled": false } },
+        "agent_collaboration": { "subagents": { "enabled": false } },
     });
     crate::gateway::merge(&mut changes["context"], context);
     changes
