@@ -6,7 +6,7 @@
 
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
-use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream};
+use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
@@ -151,6 +151,7 @@ impl Agent {
             errand: errand.as_ref(),
         };
         let places = Semaphore::new(input.rules.settings.subagents.max_parallel);
+        let calls = &Semaphore::new(calling.max_parallel_calls);
         let fragile = |at: &usize| {
             let ready = ready.get(*at).and_then(Option::as_ref);
             ready.is_some_and(|ready| !ready.entry.tool.spec().repeatable)
@@ -175,7 +176,7 @@ impl Agent {
             let Some(step) = steps.get_mut(last) else {
                 break;
             };
-            let mut waiting: Vec<BoxFuture<'_, (usize, Ran)>> = Vec::with_capacity(group.len());
+            let mut running = FuturesUnordered::<BoxFuture<'_, (usize, Ran)>>::new();
             for place in group {
                 if let Some(Some(ready)) = ready.get(place) {
                     let doing = Arc::clone(&doing);
@@ -187,10 +188,10 @@ impl Agent {
                     };
                     let progress = step.progress.iter().find_map(of);
                     let run = self.run(input, turn, (ready, progress), (shared, mark, &places));
-                    waiting.push(Box::pin(async move { (place, run.await) }));
+                    let apart = kinds.get(place).is_some_and(|kind| kind.apart);
+                    running.push(Box::pin(placed((calls, apart), place, run)));
                 }
             }
-            let mut running = stream::iter(waiting).buffer_unordered(calling.max_parallel_calls);
             while let Some((at, ran)) = running.next().await {
                 if let Some(found) = landed(step, at, ran, shared.cost) {
                     asks.get_or_insert((at, found));
@@ -332,6 +333,21 @@ impl Agent {
         let before = if ok { "" } else { FAILED };
         format!("{before}{}", self.dressed(input, turn, given))
     }
+}
+
+/// Runs a call when there is room for it. An errand stands `apart`: it waits for a place among errands, and the calls in
+/// it have places of their own.
+async fn placed(
+    (calls, apart): (&Semaphore, bool),
+    place: usize,
+    run: impl Future<Output = Ran>,
+) -> (usize, Ran) {
+    let _room = if apart {
+        None
+    } else {
+        calls.acquire().await.ok()
+    };
+    (place, run.await)
 }
 
 /// Puts in how a call of a step ended; gives what it asks instead.

@@ -244,7 +244,8 @@ async fn stop_ends_all_errands_and_no_more_run_at_once_than_may() {
 
 #[tokio::test]
 async fn errands_of_one_answer_are_done_side_by_side_and_reported_in_order() {
-    for (most, at_once) in [(2, 2), (1, 1)] {
+    // Errands have places of their own, however few calls run at once.
+    for (most, calls, at_once) in [(2, 5, 2), (1, 5, 1), (3, 1, 3)] {
         let model = FakeModel::start_with(|text| {
             let answer = Script::answer(&format!("re: {text}"));
             let wait = std::time::Duration::from_millis(300);
@@ -255,7 +256,10 @@ async fn errands_of_one_answer_are_done_side_by_side_and_reported_in_order() {
             }
         })
         .await;
-        let changes = json!({ "agent_collaboration": { "subagents": { "max_parallel": most } } });
+        let changes = json!({
+            "agent_collaboration": { "subagents": { "max_parallel": most } },
+            "tool_calling": { "max_parallel_calls": calls },
+        });
         let gateway = Gateway::start(&model, changes).await;
         let fake = gateway.onebot().await;
         model.push(Script::calls(&["part 1", "part 2", "part 3"].map(errand)));
