@@ -5,9 +5,9 @@
 use super::{
     Agent,
     choice::Choices,
-    context::estimate_tokens,
+    context::{costs, estimate_tokens},
     history::Cost,
-    model::{Chain, ChatRequest, Completion, Usage},
+    model::{Chain, ChatRequest, Completion, Offer, Usage},
     turn::Input,
 };
 use crate::{reason::Reason, telemetry::metrics};
@@ -61,17 +61,16 @@ pub(super) fn usage_of(request: &ChatRequest, completion: &Completion) -> Usage 
 
 /// What a request took, about, where the provider does not say.
 fn estimated(request: &ChatRequest, completion: &Completion) -> Usage {
-    let asked = request.messages.iter().map(|message| {
-        let calls = message.calls.iter();
-        let calls = calls.map(|call| estimate_tokens(&call.arguments));
-        estimate_tokens(&message.text) + calls.sum::<usize>()
-    });
+    let offered = request.offered.tools.iter().map(Offer::tokens);
+    // Tools that cannot be called are not declared.
+    let offered = offered.take_while(|_| request.offered.callable);
+    let asked = costs(&request.messages) + offered.sum::<usize>();
     let calls = completion.calls.iter();
     let calls = calls.map(|call| estimate_tokens(&call.arguments) + estimate_tokens(&call.name));
     let reasoning = completion.reasoning.as_deref().map_or(0, estimate_tokens);
     let said = estimate_tokens(&completion.text) + reasoning + calls.sum::<usize>();
     let wide = |tokens: usize| u64::try_from(tokens).unwrap_or(u64::MAX);
-    let (prompt, completion) = (wide(asked.sum()), wide(said));
+    let (prompt, completion) = (wide(asked), wide(said));
     Usage {
         prompt,
         completion,

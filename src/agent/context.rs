@@ -126,7 +126,8 @@ fn cost(message: &Message) -> usize {
     estimate_tokens(&message.text) + reasoning + sealed + calls.sum::<usize>() + files + PER_MESSAGE
 }
 
-fn costs(messages: &[Message]) -> usize {
+/// Tokens that messages take, about.
+pub(super) fn costs(messages: &[Message]) -> usize {
     messages.iter().map(cost).sum()
 }
 

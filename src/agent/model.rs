@@ -10,6 +10,8 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::context::estimate_tokens;
+
 pub mod calls;
 pub mod chain;
 pub mod config;
@@ -24,6 +26,9 @@ pub mod think;
 pub use chain::{Chain, ChainError, Completion, Failure, Listener, Outcome, Permits, Silent};
 pub use fault::{ErrorClass, ModelError};
 pub use recovery::Recovery;
+
+/// Tokens that a tool takes in a request beside its words.
+pub(super) const PER_TOOL: usize = 12;
 
 /// Who speaks in a message of the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +63,16 @@ pub struct Offer {
     pub description: String,
     /// The JSON Schema of its arguments, an object.
     pub parameters: Value,
+}
+
+impl Offer {
+    /// Tokens that it takes in a request, as [`estimate_tokens`] counts.
+    #[must_use]
+    pub fn tokens(&self) -> usize {
+        let declared = [&self.name, &self.description, &self.parameters.to_string()];
+        let words: usize = declared.iter().map(|text| estimate_tokens(text)).sum();
+        words + PER_TOOL
+    }
 }
 
 /// The tools that a request offers.

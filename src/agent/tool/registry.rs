@@ -30,9 +30,6 @@ use crate::{
     security::paths::PathGuard,
 };
 
-/// Tokens that a tool takes in a request beside its words.
-const PER_TOOL: usize = 12;
-
 /// The names of the built-in tools.
 pub fn built_in_names() -> impl Iterator<Item = &'static str> {
     [
@@ -113,7 +110,7 @@ pub struct Entry {
     /// Its schema.
     pub schema: Schema,
     offer: Offer,
-    /// Tokens that its declaration takes, as [`estimate_tokens`] counts.
+    /// Tokens that its declaration takes.
     tokens: usize,
     /// The words of its name and description.
     words: BTreeSet<String>,
@@ -402,12 +399,10 @@ impl Entry {
             parameters: spec.parameters.clone(),
         };
         let words = words(&format!("{} {}", spec.name, spec.description));
-        let declared = [&spec.name, &spec.description, &spec.parameters.to_string()];
-        let tokens: usize = declared.iter().map(|text| estimate_tokens(text)).sum();
         Ok(Self {
             schema,
+            tokens: offer.tokens(),
             offer,
-            tokens: tokens + PER_TOOL,
             words,
             tool,
         })

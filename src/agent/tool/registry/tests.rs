@@ -2,7 +2,10 @@ use async_trait::async_trait;
 use serde_json::json;
 
 use super::*;
-use crate::agent::tool::{Call, Fault, Given};
+use crate::agent::{
+    model::PER_TOOL,
+    tool::{Call, Fault, Given},
+};
 
 struct Named(Spec);
 
