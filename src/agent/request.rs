@@ -286,6 +286,8 @@ impl Agent {
             tokens: tokens / TOOLS_SHARE,
         };
         let offers = input.rules.tools.offers(may, wanted);
+        let keeps = decide(&turn.actor, Access::WriteShared.needs(group), here, now).is_ok();
+        let offers = offers.about(memory::NAME, if keeps { "" } else { memory::LOOKS });
         if !offers.has(subagent::tool::NAME) {
             return offers;
         }

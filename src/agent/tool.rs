@@ -76,12 +76,24 @@ pub struct Spec {
     pub parameters: Value,
     /// Only a global owner may have it run.
     pub global: bool,
-    /// Whether it changes anything.
+    /// What each call changes at least; one may say more ([`Tool::changes`]).
     pub access: Access,
     /// Run twice it does no more than once: it is tried again after a failure, and after a crash.
     pub repeatable: bool,
     /// Somebody has to approve of each call.
     pub approval: bool,
+}
+
+impl Access {
+    /// The right that it needs, in a group or with one person.
+    #[must_use]
+    pub fn needs(self, group: bool) -> Capability {
+        match self {
+            Self::WriteShared if group => Capability::EXECUTE | Capability::WRITE,
+            Self::Moderate => Capability::EXECUTE | Level::Admin.capability(),
+            _ => Capability::EXECUTE,
+        }
+    }
 }
 
 impl Spec {
@@ -102,11 +114,7 @@ impl Spec {
     /// The right that a call needs, in a group or with one person.
     #[must_use]
     pub fn needs(&self, group: bool) -> Capability {
-        match self.access {
-            Access::WriteShared if group => Capability::EXECUTE | Capability::WRITE,
-            Access::Moderate => Capability::EXECUTE | Level::Admin.capability(),
-            _ => Capability::EXECUTE,
-        }
+        self.access.needs(group)
     }
 }
 
@@ -254,6 +262,11 @@ pub trait Tool: Send + Sync {
     /// What a call is about, such as a file: calls about the same thing run in order.
     fn resource(&self, _arguments: &Map<String, Value>) -> Option<String> {
         None
+    }
+
+    /// What a call with these arguments changes.
+    fn changes(&self, _arguments: &Map<String, Value>) -> Access {
+        self.spec().access
     }
 
     /// What a call with these arguments needs beside what every call needs.

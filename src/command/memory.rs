@@ -176,7 +176,7 @@ async fn run(
             return Ok((Done::text(listed(&rows, site, language)), None));
         }
         Ask::Find(words) => {
-            let found = memories.find(&rules, &site.recalled_from(), words).await?;
+            let found = memories.look_up(&rules, site, words).await?;
             let rows: Vec<MemoryRow> = found.into_iter().map(|(row, _)| row).collect();
             return Ok((Done::text(listed(&rows, site, language)), None));
         }

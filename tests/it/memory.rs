@@ -2,6 +2,7 @@
 
 mod extraction;
 mod kept;
+mod looked_up;
 mod redis;
 
 use serde_json::{Value, json};

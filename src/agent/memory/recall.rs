@@ -106,13 +106,49 @@ impl Memories {
         places: &[Place],
         text: &str,
     ) -> Result<Vec<Fitting>, StoreError> {
+        self.find_with(rules, places, text, Vec::new()).await
+    }
+
+    /// What somebody may look up where he asks: what fits of what is told there, and in private also of what comes from
+    /// his own words in groups, as /memory lists it.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn look_up(
+        &self,
+        rules: &Rules,
+        site: Site,
+        text: &str,
+    ) -> Result<Vec<Fitting>, StoreError> {
+        let places = site.recalled_from();
+        let mut elsewhere = Vec::new();
+        if !site.group {
+            let asked = words(text);
+            elsewhere = self.about(site.person).await?;
+            elsewhere.retain(|row| {
+                let mut own = row.tokens.split(' ');
+                !places.contains(&row.place) && own.any(|word| asked.contains(word))
+            });
+        }
+        self.find_with(rules, &places, text, elsewhere).await
+    }
+
+    /// What fits of `more`, and of what is in these places.
+    async fn find_with(
+        &self,
+        rules: &Rules,
+        places: &[Place],
+        text: &str,
+        more: Vec<MemoryRow>,
+    ) -> Result<Vec<Fitting>, StoreError> {
         let asked: Vec<String> = words(text).into_iter().collect();
-        let by_words = if asked.is_empty() {
+        let mut by_words = if asked.is_empty() {
             Vec::new()
         } else {
             let question = MemoryQuestion::Words(places.to_vec(), asked.clone());
             self.store.remembered(question, FOUND).await?
         };
+        by_words.extend(more);
         let mut found = fitting(by_words, &asked);
         for (row, likeness) in self.by_meaning(rules, places, text).await? {
             // Either way of finding may be right: what both find is more likely.

@@ -6,17 +6,24 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
-use super::{Access, Call, Fault, Given, Spec, Tool};
+use super::{Access, Also, Call, Fault, Given, Spec, Tool};
 use crate::{
-    agent::memory::{Kept, Memories, New, forgotten},
+    agent::{
+        memory::{Kept, Memories, New, forgotten},
+        skill::Rights,
+    },
+    permission::Capability,
     security::fence::Origin,
-    store::{MemoryKind, MemorySource, MemoryTier, StoreError},
+    store::{MemoryKind, MemoryRow, MemorySource, MemoryTier, Place, StoreError},
 };
 
 /// Its name.
 pub const NAME: &str = "memory";
+/// What is said of it to a model whose person may not change what a group shares.
+pub const LOOKS: &str =
+    "The person who asks may have things found and his own forgotten here, and nothing remembered.";
 /// Entries that are found at once.
 const FOUND: usize = 10;
 
@@ -50,10 +57,8 @@ impl MemoryTool {
             "required": ["action"],
             "additionalProperties": false,
         });
-        let spec = Spec {
-            access: Access::WriteShared,
-            ..Spec::reading(NAME, about, parameters)
-        };
+        // In a group members look and have forgotten what is their own, as with the commands.
+        let spec = Spec::reading(NAME, about, parameters);
         Self { spec, memories }
     }
 
@@ -68,9 +73,7 @@ impl MemoryTool {
                 _ => MemoryTier::Important,
             },
             name: None,
-            importance: importance
-                .and_then(serde_json::Value::as_f64)
-                .unwrap_or(0.6),
+            importance: importance.and_then(Value::as_f64).unwrap_or(0.6),
             source: MemorySource::Tool,
         };
         let kept = self.memories.keep(call.rules, call.site, new).await?;
@@ -86,8 +89,9 @@ impl MemoryTool {
     }
 
     async fn find(&self, call: &Call<'_>) -> Result<Given, StoreError> {
-        let places = call.site.recalled_from();
-        let found = self.memories.find(call.rules, &places, call.text("text"));
+        let found = self
+            .memories
+            .look_up(call.rules, call.site, call.text("text"));
         let found = found.await?;
         if found.is_empty() {
             return Ok(Given::own("Nothing is remembered of that."));
@@ -103,13 +107,16 @@ impl MemoryTool {
     }
 
     async fn forget(&self, call: &Call<'_>) -> Result<Given, StoreError> {
-        let id = call.arguments.get("id").and_then(serde_json::Value::as_i64);
+        let id = call.arguments.get("id").and_then(Value::as_i64);
         let rows = self.memories.entries(id.into_iter().collect()).await?;
         let site = call.site;
-        let own = rows
-            .into_iter()
-            .find(|row| row.place == site.own() && (!site.group || row.from_person == site.person));
-        let Some(row) = own else {
+        let said = |row: &MemoryRow| row.from_person == site.person;
+        let is_own = |row: &MemoryRow| match site.group {
+            true => row.place == site.own() && said(row),
+            // Also what comes from his words in groups, which he can look up here.
+            false => row.place == site.own() || row.place != Place::GATEWAY && said(row),
+        };
+        let Some(row) = rows.into_iter().find(is_own) else {
             return Ok(Given::own(
                 "There is no such entry, or the person who asks may not have it forgotten.",
             ));
@@ -120,14 +127,39 @@ impl MemoryTool {
     }
 }
 
+/// What a call wants done.
+fn action(arguments: &Map<String, Value>) -> &str {
+    let action = arguments.get("action").and_then(Value::as_str);
+    action.unwrap_or_default()
+}
+
 #[async_trait]
 impl Tool for MemoryTool {
     fn spec(&self) -> &Spec {
         &self.spec
     }
 
+    fn changes(&self, arguments: &Map<String, Value>) -> Access {
+        match action(arguments) {
+            "remember" => Access::WriteShared,
+            "forget" => Access::Write,
+            _ => Access::Read,
+        }
+    }
+
+    fn needs_also(&self, arguments: &Map<String, Value>) -> Option<Also> {
+        // What was said here is told to whom may read it.
+        (action(arguments) == "find").then(|| Also {
+            rights: Rights {
+                capability: Capability::READ,
+                global: false,
+            },
+            next: Vec::new(),
+        })
+    }
+
     async fn run(&self, call: Call<'_>) -> Result<Given, Fault> {
-        let done = match call.text("action") {
+        let done = match action(call.arguments) {
             "remember" => self.remember(&call).await,
             "find" => self.find(&call).await,
             _ => self.forget(&call).await,

@@ -162,8 +162,9 @@ impl Agent {
         } else {
             Scope::Conversation(input.conversation)
         };
-        let needs = spec.needs(turn.body().group);
-        let mut proof = decide(actor, needs, scope, self.clock.now())?;
+        let (group, now) = (turn.body().group, self.clock.now());
+        // Before anything is said of the arguments.
+        let _may = decide(actor, spec.needs(group), scope, now)?;
         // What must not leave does not leave through a tool either.
         let cleaned = input.rules.composer.redactor().clean(&call.arguments);
         let Some(arguments) = object(&cleaned.text) else {
@@ -172,11 +173,14 @@ impl Agent {
         if let Err(misfit) = entry.schema.check(&arguments) {
             return Err(refused(format!("The arguments do not fit: {misfit}")));
         }
-        if let Some(also) = entry.tool.needs_also(&arguments) {
-            let (needs, scope) = (needs | also.rights.capability, also.rights.scope(scope));
-            proof = decide(actor, needs, scope, self.clock.now())?;
-            usage.expect(also.next);
-        }
+        let needs = spec.needs(group) | entry.tool.changes(&arguments).needs(group);
+        let also = entry.tool.needs_also(&arguments);
+        let (needs, scope) = match &also {
+            Some(also) => (needs | also.rights.capability, also.rights.scope(scope)),
+            None => (needs, scope),
+        };
+        let proof = decide(actor, needs, scope, now)?;
+        usage.expect(also.map(|also| also.next).unwrap_or_default());
         let (within, allowed) = match allowed {
             Some(parked) if parked.within.is_some() => (Some(parked), None),
             allowed => (None, allowed),
@@ -232,7 +236,7 @@ pub(super) fn kind(ready: &Option<Ready>) -> Kind {
     Kind {
         writes: ready
             .as_ref()
-            .is_some_and(|ready| ready.entry.tool.spec().access != Access::Read),
+            .is_some_and(|ready| ready.entry.tool.changes(&ready.arguments) != Access::Read),
         resource: ready
             .as_ref()
             .and_then(|ready| ready.entry.tool.resource(&ready.arguments)),
