@@ -21,6 +21,7 @@ mod heard;
 pub mod history;
 mod inquiry;
 mod kept;
+pub mod ledger;
 pub mod limits;
 mod manage;
 pub mod mcp;
@@ -92,6 +93,7 @@ use self::{
     compact::Compactor,
     ending::Ending,
     inquiry::Inquiries,
+    ledger::Ledger,
     media::Media,
     memory::scribe::Scribe,
     recent::Recent,
@@ -147,7 +149,7 @@ pub struct Agent {
     control_answers: Mutex<LruCache<i64, Gcra>>,
     lately: Lately,
     inquiries: Inquiries,
-    used: limits::Used,
+    ledger: Arc<Ledger>,
 }
 
 impl std::fmt::Debug for Agent {
@@ -170,6 +172,8 @@ pub struct Parts {
     pub hooks: Hooks,
     /// Looks through conversations; `None` if nothing is remembered.
     pub scribe: Option<Arc<Scribe>>,
+    /// Who has used what.
+    pub ledger: Arc<Ledger>,
     /// Numbers from 0 to 1.
     pub random: fn() -> f64,
 }
@@ -183,6 +187,7 @@ impl Agent {
             store: Arc::clone(&parts.desk.store),
             rules: Arc::clone(&parts.rules),
             recent: Arc::clone(&recent),
+            ledger: Arc::clone(&parts.ledger),
             traces: Arc::clone(&parts.desk.traces),
             clock: parts.desk.clock,
             random: parts.random,
@@ -206,7 +211,7 @@ impl Agent {
             control_answers: Mutex::new(LruCache::new(CONTROL_PEOPLE)),
             lately: Lately::default(),
             inquiries: Inquiries::default(),
-            used: limits::Used::default(),
+            ledger: parts.ledger,
         }
     }
 

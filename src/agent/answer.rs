@@ -12,9 +12,10 @@ use super::{
     collect::Collector,
     ending::Ending,
     heard::Heard,
+    ledger::Payers,
     steps::{Asked, Course},
     thoughts,
-    turn::{Input, Turn},
+    turn::{Input, Turn, long},
     window::window,
     work::Work,
 };
@@ -129,7 +130,7 @@ impl Agent {
         self.note_replaced(input, said.secrets, said.words);
         // Also what a turn used that failed in the end.
         if let Some(room) = question.long {
-            self.compactor.begin(turn.scope, input.turn, room);
+            self.compactor.begin(long(input, turn, room));
         }
         let used = work.cost.lock().clone();
         let used = self.spend(input, &used).await?;
@@ -141,7 +142,8 @@ impl Agent {
         let mut ending = self.conclude(input, asked, said.text, (heard, work), turn.language);
         ending.effects.extend(used);
         if let Some(scribe) = self.scribe.as_ref().filter(|_| !ending.history.is_empty()) {
-            scribe.talked(turn.scope, turn.site(input));
+            let payers = Payers::behind(input, turn);
+            scribe.talked(turn.scope, turn.site(input), payers);
         }
         ending.text = self.with_notes(input, ending.text, &notes, turn.language);
         ending.strategy = strategy;

@@ -10,7 +10,6 @@ use lru::LruCache;
 use parking_lot::Mutex;
 
 use super::{
-    charge::counted,
     context::{
         estimate_tokens,
         middle::{self, Measured},
@@ -18,6 +17,7 @@ use super::{
         row_cost,
     },
     history::Content,
+    ledger::{Ledger, Payers},
     model::{ChatRequest, Completion, FinishReason, Message, Offered, Outcome, Role, Silent},
     recent::Recent,
     rules::Rules,
@@ -56,6 +56,8 @@ pub struct Compactor {
     pub rules: Arc<Current<Rules>>,
     /// What is kept beside the store.
     pub recent: Arc<Recent>,
+    /// Who has used what.
+    pub ledger: Arc<Ledger>,
     /// Where reasons are noted.
     pub traces: Arc<Traces>,
     /// The clock.
@@ -100,6 +102,19 @@ pub enum Compacted {
     Failed,
 }
 
+/// A history that is long.
+#[derive(Debug, Clone, Copy)]
+pub struct Long {
+    /// Which.
+    pub scope: HistoryScope,
+    /// The turn because of which it is looked at.
+    pub turn: i64,
+    /// What that turn has for it, in tokens.
+    pub room: usize,
+    /// Who pays for a summary.
+    pub payers: Payers,
+}
+
 /// The right to work on a history.
 struct Working<'a>(&'a Compactor, HistoryScope);
 
@@ -119,19 +134,25 @@ impl Compactor {
             .is_some_and(|bounds| middle::middle(&measured, &bounds).is_some())
     }
 
-    /// Shortens a history in the background, as [`Self::compact`] does.
-    pub fn begin(self: &Arc<Self>, scope: HistoryScope, turn: i64, room: usize) {
+    /// Shortens a history in the background, as [`Self::compact`] does, unless who pays has used up his tokens of
+    /// today: then his next turn, whenever that is, finds it as long.
+    pub fn begin(self: &Arc<Self>, long: Long) {
         let own = Arc::clone(self);
-        tokio::spawn(async move { own.compact(scope, turn, room).await });
+        tokio::spawn(async move {
+            if let Ok(None) = own.ledger.used_up(long.payers).await {
+                own.compact(long).await;
+            }
+        });
     }
 
-    /// Shortens a history, if there is something to shorten, below `room` tokens as well. `turn` is the one because of
-    /// which it is done. Dropping the future leaves everything as it was.
-    pub async fn compact(&self, scope: HistoryScope, turn: i64, room: usize) -> Compacted {
-        let Some(_working) = self.enter(scope) else {
+    /// Shortens a history, if there is something to shorten, below the room of its turn as well. Dropping the future
+    /// leaves everything as it was.
+    pub async fn compact(&self, long: Long) -> Compacted {
+        let turn = long.turn;
+        let Some(_working) = self.enter(long.scope) else {
             return Compacted::Nothing;
         };
-        match tokio::time::timeout(LONGEST, self.shorten(scope, turn, room)).await {
+        match tokio::time::timeout(LONGEST, self.shorten(long)).await {
             Ok(Ok(true)) => {
                 self.note(turn, Reason::ContextSummarised);
                 Compacted::Done
@@ -174,7 +195,10 @@ impl Compactor {
         })
     }
 
-    async fn shorten(&self, scope: HistoryScope, turn: i64, room: usize) -> Result<bool, Failed> {
+    async fn shorten(&self, long: Long) -> Result<bool, Failed> {
+        let Long {
+            scope, turn, room, ..
+        } = long;
         let rules = self.rules.get();
         let rows = self.store.numbered_history(scope, MOST_ROWS).await?;
         let Some((range, text)) = self.wanted(&rules, scope, &rows, room) else {
@@ -188,15 +212,12 @@ impl Compactor {
             .summaries
             .run(&request, permits, None, &mut unseen, &self.random);
         let completion = run.await.map_err(|error| Failed(error.to_string()))?;
+        let told = (&request, &completion);
+        self.ledger.charge(long.payers, turn, told).await;
         let gone = rows.get(range.clone()).unwrap_or_default();
         let most = gone.iter().map(|(_, row)| row_cost(row)).sum();
         let summary = usable(&completion, most)?;
         let summary = rules.composer.redactor().clean(summary).text.into_owned();
-        counted(
-            &rules.choices,
-            &completion,
-            completion.usage.unwrap_or_default(),
-        );
         let ([(first, _), ..], [.., (last, newest)]) = (gone, gone) else {
             return Ok(false);
         };

@@ -91,7 +91,8 @@ impl Agent {
         }
         changes.directory(&self.desk.directory);
         if !input.command && !ids.is_empty() {
-            self.used
+            self.ledger
+                .used
                 .answered(input.conversation, input.person, self.clock.tick());
         }
         if puts_off {

@@ -22,7 +22,7 @@ use super::{
         registry::{Offers, Wanted},
         usage::Usage,
     },
-    turn::{Input, Turn},
+    turn::{Input, Turn, long},
     work::{Errand, Work},
 };
 use crate::{
@@ -95,7 +95,7 @@ impl Agent {
         let room = budget.saturating_sub(fixed);
         if history.iter().map(row_cost).sum::<usize>() > room {
             // Shortening it behind an earlier turn came too late, or failed.
-            let compacted = self.compactor.compact(turn.scope, input.turn, room).await;
+            let compacted = self.compactor.compact(long(input, turn, room)).await;
             if compacted == Compacted::Done {
                 history = self.recent_history(input, turn).await?;
             }

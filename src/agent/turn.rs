@@ -7,7 +7,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use weirgate_sdk::{ConversationKey, UserKey};
 
-use super::{Agent, rules::Rules};
+use super::{Agent, compact::Long, ledger::Payers, rules::Rules};
 use crate::{
     agent::{config::Scope, memory::Site},
     clock::Tick,
@@ -151,6 +151,17 @@ impl Turn {
     pub fn body(&self) -> &Body {
         // `load` refuses a turn without messages.
         &self.bodies[self.bodies.len() - 1]
+    }
+}
+
+/// The history of a turn, which has so many tokens for it.
+#[must_use]
+pub(super) fn long(input: &Input, turn: &Turn, room: usize) -> Long {
+    Long {
+        scope: turn.scope,
+        turn: input.turn,
+        room,
+        payers: Payers::behind(input, turn),
     }
 }
 

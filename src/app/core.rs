@@ -27,7 +27,10 @@ use super::{
     translate, tune, tune::Tuner,
 };
 use crate::{
-    agent::{Agent, Parts as AgentParts, memory::Memories, model::Lineup, running::Running},
+    agent::{
+        Agent, Parts as AgentParts, ledger::Ledger, memory::Memories, model::Lineup,
+        running::Running,
+    },
     clock::Clock,
     command::{Desk, alone::OneAtATime, claim::Claim, configure::Configure, desk::Connections},
     config::Config,
@@ -350,15 +353,17 @@ impl Shared {
             media: self.tuner.media.clone(),
             configure: self.configure.clone(),
         };
+        let ledger = Ledger::new(Arc::clone(&self.store), Arc::clone(rules), self.clock);
+        let ledger = Arc::new(ledger);
+        let kept = (&self.store, &self.traces);
         Agent::new(AgentParts {
             media: self.tuner.media.clone(),
             rules: Arc::clone(rules),
             deliverer: deliverer.clone(),
             desk,
             hooks: self.hooks.clone(),
-            scribe: self
-                .tuner
-                .scribe((&self.store, &self.traces), self.clock, random),
+            scribe: self.tuner.scribe(kept, &ledger, self.clock, random),
+            ledger,
             random,
         })
     }

@@ -11,6 +11,7 @@ use weirgate_sdk::{AccountName, Platform};
 use super::{StartError, translate};
 use crate::{
     agent::{
+        ledger::Ledger,
         mcp,
         memory::{
             Memories,
@@ -271,6 +272,7 @@ impl Tuner {
     pub(super) fn scribe(
         &self,
         (store, traces): (&Arc<dyn Store>, &Arc<Traces>),
+        ledger: &Arc<Ledger>,
         clock: Clock,
         random: fn() -> f64,
     ) -> Option<Arc<Scribe>> {
@@ -280,6 +282,7 @@ impl Tuner {
             store: Arc::clone(store),
             rules: Arc::clone(&self.rules),
             traces: Arc::clone(traces),
+            ledger: Arc::clone(ledger),
             clock,
             random,
             waiting: Waiting::default(),

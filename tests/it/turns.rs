@@ -2,6 +2,7 @@
 
 mod approval;
 mod bursts;
+mod charged;
 mod choice;
 mod compact;
 mod context;

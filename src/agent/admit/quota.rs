@@ -1,6 +1,7 @@
 //! Limits in front of a turn, and what a turn used of them.
 //!
-//! Owns how the tokens of a day are read and stored. What the limits are is in [`crate::agent::limits`].
+//! Owns what somebody is told who has had enough. What the limits are is in [`crate::agent::limits`], what was used of them
+//! in [`crate::agent::ledger`].
 
 use weirgate_sdk::ChatKind;
 
@@ -9,14 +10,15 @@ use super::{
         Agent,
         ending::Ending,
         history::Cost,
-        limits::{Heard, Spent, Used, Whose, Wish},
+        ledger::Payers,
+        limits::{Heard, Whose, Wish},
         turn::{Input, Turn},
     },
     Rights,
 };
 use crate::{
     reason::Reason,
-    store::{Effect, Place, StoreError},
+    store::{Effect, StoreError},
 };
 
 impl Agent {
@@ -25,7 +27,7 @@ impl Agent {
         let limits = self.rules.get().settings.limits;
         let of = Whose::of(input.person, input.conversation, input.account);
         let now = self.clock.tick();
-        if let Err(most) = self.used.take(of, wish, &limits, now) {
+        if let Err(most) = self.ledger.used.take(of, wish, &limits, now) {
             let text = match wish {
                 Wish::Messages(_) => Rights::TooManyMessages { most },
                 Wish::Command => Rights::TooManyCommands { most },
@@ -36,7 +38,7 @@ impl Agent {
             return None;
         }
         let who = (input.conversation, input.person);
-        match self.used.heard(who, input.since, limits.loops, now) {
+        match self.ledger.used.heard(who, input.since, limits.loops, now) {
             Heard::Answer => None,
             Heard::Loop => {
                 let text = Rights::Loop {
@@ -57,36 +59,15 @@ impl Agent {
         input: &Input,
         turn: &Turn,
     ) -> Result<Option<Ending>, StoreError> {
-        let limits = self.rules.get().settings.limits;
-        for whose in Whose::of(input.person, input.conversation, input.account) {
-            let most = whose.quota(&limits).tokens_per_day;
-            if most == 0 {
-                continue;
-            }
-            let spent = match self.used.spent(whose) {
-                Some(spent) => spent,
-                None => self.used.learn(whose, self.stored(whose).await?),
-            };
-            if !Used::has_left(spent, most, self.clock.now()) {
-                let text = match whose {
-                    Whose::User(_) => Rights::NoTokens { own: true },
-                    Whose::Conversation(_) | Whose::Account(_) => Rights::NoTokens { own: false },
-                };
-                let ending = self.refused(input, turn, Some(&text), Reason::TokenBudget);
-                return Ok(Some(ending));
-            }
-        }
-        Ok(None)
+        let out = self.ledger.used_up(Payers::of(input)).await?;
+        Ok(out.map(|whose| {
+            let own = matches!(whose, Whose::User(_));
+            let text = Rights::NoTokens { own };
+            self.refused(input, turn, Some(&text), Reason::TokenBudget)
+        }))
     }
 
-    async fn stored(&self, whose: Whose) -> Result<Spent, StoreError> {
-        let (place, key) = whose.place();
-        let rows = self.store.settings(place).await?;
-        let row = rows.iter().find(|(name, _)| *name == key);
-        Ok(Spent::read(row.map(|(_, value)| value.as_str())))
-    }
-
-    /// What a turn used, to be stored with its end: of those who have a limit, or of all if it cost something.
+    /// What a turn used, to be stored with its end.
     ///
     /// # Errors
     /// The store's.
@@ -96,27 +77,7 @@ impl Agent {
         cost: &Cost,
     ) -> Result<Vec<Effect>, StoreError> {
         let tokens = cost.prompt.saturating_add(cost.completion);
-        let limits = self.rules.get().settings.limits;
-        let mut effects = Vec::new();
-        for whose in Whose::of(input.person, input.conversation, input.account) {
-            // Where nothing is limited and nothing costs anything, nobody would look at it.
-            let limited = whose.quota(&limits).tokens_per_day > 0;
-            if tokens == 0 || (cost.price == 0 && !limited) {
-                continue;
-            }
-            // After a start only the store knows what was used before on this day.
-            if self.used.spent(whose).is_none() {
-                self.used.learn(whose, self.stored(whose).await?);
-            }
-            let now = self.clock.now();
-            let spent = self.used.spend(whose, (tokens, cost.price), now);
-            let (of, key): (Place, String) = whose.place();
-            effects.push(Effect::Set {
-                of,
-                key: key.into(),
-                value: Some(spent.encode()),
-            });
-        }
-        Ok(effects)
+        let used = (tokens, cost.price);
+        self.ledger.spend(Payers::of(input), used).await
     }
 }

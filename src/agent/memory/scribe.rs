@@ -17,7 +17,11 @@ use super::{
     extract::{entries, question, today},
 };
 use crate::{
-    agent::{charge::counted, model::Silent, rules::Rules},
+    agent::{
+        ledger::{Ledger, Payers},
+        model::Silent,
+        rules::Rules,
+    },
     clock::{Clock, Tick, micros},
     current::Current,
     reason::Reason,
@@ -48,6 +52,8 @@ pub struct Scribe {
     pub store: Arc<dyn Store>,
     /// The rules, as they are at each look.
     pub rules: Arc<Current<Rules>>,
+    /// Who has used what.
+    pub ledger: Arc<Ledger>,
     /// Where reasons are noted.
     pub traces: Arc<Traces>,
     /// The clock.
@@ -64,10 +70,19 @@ impl std::fmt::Debug for Scribe {
     }
 }
 
+/// A conversation that waits for a look.
+#[derive(Debug, Clone, Copy)]
+struct Talk {
+    site: Site,
+    payers: Payers,
+    /// When something was said in it last.
+    at: Tick,
+}
+
 /// Conversations that wait for a look, and how far each was looked through.
 #[derive(Debug)]
 pub struct Waiting {
-    open: Mutex<HashMap<HistoryScope, (Site, Tick)>>,
+    open: Mutex<HashMap<HistoryScope, Talk>>,
     /// The number of the last row that was looked at.
     seen: Mutex<LruCache<HistoryScope, i64>>,
     added: Notify,
@@ -84,8 +99,8 @@ impl Default for Waiting {
 }
 
 impl Scribe {
-    /// Something was said in a conversation.
-    pub fn talked(&self, scope: HistoryScope, site: Site) {
+    /// Something was said in a conversation; `payers` pay for the look through it.
+    pub fn talked(&self, scope: HistoryScope, site: Site, payers: Payers) {
         let wanted = match self.rules.get().settings.memory.extract {
             Extract::Off => false,
             Extract::Private => !site.group,
@@ -97,9 +112,11 @@ impl Scribe {
         // What several people said is nobody's in particular.
         let person = if site.group { 0 } else { site.person };
         let mut open = self.waiting.open.lock();
-        open.insert(scope, (Site { person, ..site }, self.clock.tick()));
+        let site = Site { person, ..site };
+        let at = self.clock.tick();
+        open.insert(scope, Talk { site, payers, at });
         if open.len() > MOST
-            && let Some(oldest) = open.iter().min_by_key(|(_, (_, at))| *at)
+            && let Some(oldest) = open.iter().min_by_key(|(_, talk)| talk.at)
         {
             let oldest = *oldest.0;
             open.remove(&oldest);
@@ -123,8 +140,8 @@ impl Scribe {
                 () = self.waiting.added.notified() => continue,
             }
             let work = async {
-                while let Some((scope, site)) = self.next() {
-                    self.look(scope, site).await;
+                while let Some((scope, talk)) = self.next() {
+                    self.look(scope, talk).await;
                 }
                 if self.clock.tick().saturating_sub(tended) >= micros(TENDING) {
                     self.tend().await;
@@ -154,24 +171,30 @@ impl Scribe {
     /// The time until the next conversation has come to rest.
     fn pause(&self) -> Duration {
         let open = self.waiting.open.lock();
-        let first = open.values().map(|(_, at)| *at).min();
+        let first = open.values().map(|talk| talk.at).min();
         let due = first.map(|at| at.saturating_add(self.rest()));
         let left = due.map(|due| due.saturating_sub(self.clock.tick()));
         left.map_or(PAUSE, Duration::from_micros)
     }
 
     /// A conversation that has come to rest.
-    fn next(&self) -> Option<(HistoryScope, Site)> {
+    fn next(&self) -> Option<(HistoryScope, Talk)> {
         let mut open = self.waiting.open.lock();
         let until = self.clock.tick().checked_sub(self.rest())?;
-        let due = open.iter().find(|(_, (_, at))| *at <= until);
+        let due = open.iter().find(|(_, talk)| talk.at <= until);
         let scope = *due?.0;
-        open.remove(&scope).map(|(site, _)| (scope, site))
+        open.remove(&scope).map(|talk| (scope, talk))
     }
 
-    /// Looks through what was said in a conversation since the last time.
-    async fn look(&self, scope: HistoryScope, site: Site) {
-        let looked = tokio::time::timeout(LONGEST, self.extract(scope, site)).await;
+    /// Looks through what was said in a conversation since the last time. If the tokens of today are used up, it is
+    /// looked through with what is said next.
+    async fn look(&self, scope: HistoryScope, talk: Talk) {
+        if let Ok(Some(whose)) = self.ledger.used_up(talk.payers).await {
+            tracing::debug!(turn = %turn_id(talk.site.turn), ?whose, "no tokens are left for a look");
+            return;
+        }
+        let site = talk.site;
+        let looked = tokio::time::timeout(LONGEST, self.extract(scope, talk)).await;
         let reason = match looked {
             Ok(Ok(0)) => return,
             Ok(Ok(count)) => {
@@ -196,7 +219,8 @@ impl Scribe {
             .unwrap_or(Timestamp::MIN))
     }
 
-    async fn extract(&self, scope: HistoryScope, site: Site) -> Result<usize, Failed> {
+    async fn extract(&self, scope: HistoryScope, talk: Talk) -> Result<usize, Failed> {
+        let site = talk.site;
         let rules = self.rules.get();
         let seen = self.waiting.seen.lock().get(&scope).copied().unwrap_or(0);
         let rows = self.store.numbered_history(scope, ROWS).await?;
@@ -213,11 +237,10 @@ impl Scribe {
             .summaries
             .run(&request, permits, None, &mut unseen, &self.random);
         let completion = run.await.map_err(|error| Failed(error.to_string()))?;
-        counted(
-            &rules.choices,
-            &completion,
-            completion.usage.unwrap_or_default(),
-        );
+        let told_and_said = (&request, &completion);
+        self.ledger
+            .charge(talk.payers, site.turn, told_and_said)
+            .await;
         let entries = entries(&completion)
             .ok_or_else(|| Failed("what the model said is no list".to_owned()))?;
         let count = self.memories.keep_all(&rules, site, entries).await?;
