@@ -2,7 +2,7 @@
 //!
 //! Owns a bounded cache: a turn then needs no read. It holds only what the store holds; a scope that is
 //! read while a turn of it ends is not kept, and a reset forgets it. All of it is forgotten when another process
-//! has written. Losing an entry costs one read.
+//! has written, or when a turn is to read another number of rows than before. Losing an entry costs one read.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -26,6 +26,8 @@ struct State {
     bytes: usize,
     /// The store's [`others`](crate::store::Store::others) as of the last look.
     others: u64,
+    /// Rows of each scope that are read and kept at most.
+    most: usize,
     /// Reads under way, and whether their scope has changed meanwhile.
     reads: HashMap<HistoryScope, Read>,
 }
@@ -47,19 +49,27 @@ impl Default for Recent {
             scopes: LruCache::unbounded(),
             bytes: 0,
             others: 0,
+            most: 0,
             reads: HashMap::new(),
         }))
     }
 }
 
 impl Recent {
-    /// The rows of a scope, or a ticket with which they are to be read and put in. `others` is the store's.
+    /// The rows of a scope, at most so many, or a ticket with which they are to be read and put in. `others` is the
+    /// store's.
     ///
     /// # Errors
     /// The ticket; while it lives a change of the scope is noticed.
-    pub fn get(&self, scope: HistoryScope, others: u64) -> Result<Arc<Vec<History>>, Ticket<'_>> {
+    pub fn get(
+        &self,
+        scope: HistoryScope,
+        (others, most): (u64, usize),
+    ) -> Result<Arc<Vec<History>>, Ticket<'_>> {
         let mut state = self.0.lock();
-        if std::mem::replace(&mut state.others, others) != others {
+        let as_of = (state.others, state.most);
+        (state.others, state.most) = (others, most);
+        if as_of != (others, most) {
             state.forget_all();
         }
         if let Some(rows) = state.scopes.get(&scope) {
@@ -75,6 +85,8 @@ impl Recent {
     /// A turn appended rows; at most so many of the newest are kept.
     pub fn append(&self, scope: HistoryScope, rows: &[History], most: usize) {
         let mut state = self.0.lock();
+        // A turn that began before more were wanted cuts what is kept.
+        state.most = state.most.min(most);
         state.touch(scope);
         if let Some(mut known) = state.take(scope) {
             let list = Arc::make_mut(&mut known);
@@ -180,30 +192,46 @@ mod tests {
         texts.iter().map(row).collect()
     }
 
+    /// Nobody else writes, and nine rows are read.
+    const USUAL: (u64, usize) = (0, 9);
+
     fn fill(recent: &Recent, conversation: i64, texts: &[&str]) {
-        let ticket = recent.get(scope(conversation), 0).unwrap_err();
+        let ticket = recent.get(scope(conversation), USUAL).unwrap_err();
         ticket.put(&Arc::new(rows(texts)));
     }
 
     fn texts(recent: &Recent, conversation: i64) -> Option<Vec<String>> {
-        let rows = recent.get(scope(conversation), 0).ok()?;
+        let rows = recent.get(scope(conversation), USUAL).ok()?;
         Some(rows.iter().map(|row| row.parts.clone()).collect())
     }
 
     #[test]
     fn what_is_appended_is_there_and_old_rows_go() {
         let recent = Recent::default();
-        fill(&recent, 1, &["a", "b"]);
-        recent.append(scope(1), &rows(&["c", "d"]), 3);
-        assert_eq!(texts(&recent, 1).unwrap(), ["b", "c", "d"]);
-        recent.append(scope(2), &rows(&["x"]), 3);
+        fill(&recent, 1, &["a", "b", "c", "d", "e", "f", "g", "h"]);
+        recent.append(scope(1), &rows(&["i", "j"]), 9);
+        assert_eq!(texts(&recent, 1).unwrap().first().unwrap(), "b");
+        recent.append(scope(2), &rows(&["x"]), 9);
         assert_eq!(texts(&recent, 2), None, "the rest of it is in the store");
+    }
+
+    #[test]
+    fn where_another_number_is_read_all_are_read_anew() {
+        for more in [8, 10] {
+            let recent = Recent::default();
+            fill(&recent, 1, &["a"]);
+            assert!(recent.get(scope(1), (0, more)).is_err(), "{more}");
+        }
+        let recent = Recent::default();
+        fill(&recent, 1, &["a", "b", "c"]);
+        recent.append(scope(1), &rows(&["d"]), 2);
+        assert_eq!(texts(&recent, 1), None, "it was cut");
     }
 
     #[test]
     fn a_read_that_raced_with_a_turn_is_not_kept() {
         let recent = Recent::default();
-        let ticket = recent.get(scope(1), 0).unwrap_err();
+        let ticket = recent.get(scope(1), USUAL).unwrap_err();
         recent.append(scope(1), &rows(&["new"]), 9);
         ticket.put(&Arc::new(rows(&["old"])));
         assert_eq!(texts(&recent, 1), None);
@@ -218,10 +246,10 @@ mod tests {
     fn what_others_wrote_forgets_what_is_known_and_what_is_being_read() {
         let recent = Recent::default();
         fill(&recent, 1, &["old"]);
-        let ticket = recent.get(scope(2), 0).unwrap_err();
-        drop(recent.get(scope(1), 1).unwrap_err());
+        let ticket = recent.get(scope(2), USUAL).unwrap_err();
+        drop(recent.get(scope(1), (1, 9)).unwrap_err());
         ticket.put(&Arc::new(rows(&["old"])));
-        assert!(recent.get(scope(2), 1).is_err());
+        assert!(recent.get(scope(2), (1, 9)).is_err());
         assert_eq!(recent.0.lock().bytes, 0);
     }
 

@@ -318,7 +318,8 @@ impl Agent {
             let rows = self.store.history(turn.scope, most, bounds).await?;
             return Ok(Arc::new(self.overheard(input, rows)));
         }
-        let ticket = match self.recent.get(turn.scope, self.store.others()) {
+        let as_of = (self.store.others(), most);
+        let ticket = match self.recent.get(turn.scope, as_of) {
             Ok(rows) => return Ok(rows),
             Err(ticket) => ticket,
         };

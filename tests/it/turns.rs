@@ -9,6 +9,7 @@ mod context;
 mod enclosed;
 mod failures;
 mod formats;
+mod history;
 mod members;
 pub mod page;
 mod prompt;
