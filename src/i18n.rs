@@ -14,6 +14,7 @@ pub mod media;
 pub mod mind;
 pub mod moderation;
 pub mod oversight;
+pub mod problem;
 pub mod remind;
 pub mod rights;
 pub mod servers;

@@ -261,7 +261,7 @@ fn the_examples_of_the_read_mes_load() {
             let folder = tempfile::tempdir().expect("a folder");
             let file = folder.path().join("agent.yaml");
             fs::write(&file, &example).expect("the example is written");
-            let checked = check(Some(&file), &env, &adapters::known());
+            let checked = check(Some(&file), &env, &adapters::known(), |_| Language::En);
             let clean = checked.text.ends_with(": ok");
             assert!(clean, "{name}:\n{example}\n{}", checked.text);
         }

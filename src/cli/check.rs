@@ -2,12 +2,12 @@
 
 use std::{path::Path, process::ExitCode};
 
-use super::{complain, environment, say};
+use super::{complain, environment, say, tool::language};
 use crate::{app::adapters, config};
 
 /// Checks a configuration.
 pub(super) fn check(file: Option<&Path>) -> ExitCode {
-    let checked = config::check::check(file, &environment, &adapters::known());
+    let checked = config::check::check(file, &environment, &adapters::known(), language);
     if checked.exit_code == 0 {
         say(&checked.text);
     } else {

@@ -1,16 +1,17 @@
 //! `weirgate check`: says whether a configuration can be used, and everything that is wrong with it.
 //!
-//! Owns the words of the verdict and its exit code. It starts nothing and writes nothing.
+//! Owns what belongs to the verdict and its exit code. It starts nothing and writes nothing.
 
 use std::path::Path;
 
-use weirgate_sdk::settings::{Problem, Severity};
+use weirgate_sdk::settings::Severity;
 
 use super::{
-    EXIT_CONFIG, Environment, KnownPlatform, load,
+    Config, EXIT_CONFIG, Environment, KnownPlatform, load,
     load::{count, file_name},
-    render_problems,
+    report::render_problems_in,
 };
+use crate::i18n::{Language, problem::Checking};
 
 /// The verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,48 +23,36 @@ pub struct Checked {
     pub exit_code: u8,
 }
 
-/// Checks the file that [`load()`] would load.
+/// Checks the file that [`load()`] would load. `language` says in which language it is told, by the configuration if it can
+/// be used.
 #[must_use]
-pub fn check(path: Option<&Path>, env: &Environment<'_>, platforms: &[KnownPlatform]) -> Checked {
-    match load(path, env, platforms) {
+pub fn check(
+    path: Option<&Path>,
+    env: &Environment<'_>,
+    platforms: &[KnownPlatform],
+    language: impl Fn(Option<&Config>) -> Language,
+) -> Checked {
+    let (file, problems, language) = match load(path, env, platforms) {
         Ok((config, warnings)) => {
             let file = file_name(config.file.as_deref());
-            let verdict = match warnings.len() {
-                0 => format!("{file}: ok"),
-                n => format!("{file}: ok, {}", number(n, "warning")),
-            };
-            Checked {
-                text: joined(&file, &warnings, &verdict),
-                exit_code: 0,
-            }
+            (file, warnings, language(Some(&config)))
         }
-        Err(error) => {
-            let errors = number(count(&error.problems, Severity::Error), "error");
-            let verdict = match count(&error.problems, Severity::Warning) {
-                0 => format!("{}: {errors}", error.file),
-                n => format!("{}: {errors}, {}", error.file, number(n, "warning")),
-            };
-            let text = joined(&error.file, &error.problems, &verdict);
-            Checked {
-                text,
-                exit_code: EXIT_CONFIG,
-            }
-        }
+        Err(error) => (error.file, error.problems, language(None)),
+    };
+    let errors = count(&problems, Severity::Error);
+    let verdict = Checking::Verdict {
+        file: &file,
+        errors,
+        warnings: count(&problems, Severity::Warning),
+    };
+    let mut text = render_problems_in(language, &file, &problems);
+    if !text.is_empty() {
+        text.push('\n');
     }
-}
-
-fn joined(file: &str, problems: &[Problem], verdict: &str) -> String {
-    if problems.is_empty() {
-        return verdict.to_owned();
-    }
-    format!("{}\n{verdict}", render_problems(file, problems))
-}
-
-fn number(n: usize, what: &str) -> String {
-    if n == 1 {
-        format!("1 {what}")
-    } else {
-        format!("{n} {what}s")
+    text.push_str(&verdict.render(language));
+    Checked {
+        text,
+        exit_code: if errors == 0 { 0 } else { EXIT_CONFIG },
     }
 }
 

@@ -12,6 +12,7 @@ use weirgate::{
         reference::{Entry, reference},
         schema::schema,
     },
+    i18n::Language,
 };
 use weirgate_sdk::settings::Shape;
 
@@ -54,7 +55,7 @@ fn checked(text: &str) -> Checked {
         "TIME" => None,
         _ => Some(format!("the-value-of-{name}")),
     };
-    check(Some(&file), &env, &adapters::known())
+    check(Some(&file), &env, &adapters::known(), |_| Language::En)
 }
 
 #[test]

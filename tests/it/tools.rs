@@ -2,6 +2,7 @@
 //! does.
 
 mod audit;
+mod check;
 mod copies;
 mod doctor;
 mod init;

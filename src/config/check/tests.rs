@@ -3,14 +3,21 @@
 use std::fs;
 
 use super::{Checked, check};
-use crate::config::tests::{PLATFORMS, env};
+use crate::{
+    config::tests::{PLATFORMS, env},
+    i18n::Language,
+};
 
 /// The verdict on a file of this content; the folder's name is cut off.
 fn checked(content: &str) -> Checked {
+    checked_in(Language::En, content)
+}
+
+fn checked_in(language: Language, content: &str) -> Checked {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("agent.yaml");
     fs::write(&path, content).unwrap();
-    let verdict = check(Some(&path), &env, &PLATFORMS);
+    let verdict = check(Some(&path), &env, &PLATFORMS, |_| language);
     let prefix = format!("{}/", folder.path().display());
     Checked {
         text: verdict.text.replace(&prefix, ""),
@@ -49,11 +56,25 @@ agent.yaml: 2 errors, 1 warning";
 #[test]
 fn a_file_that_is_not_there_fails_it() {
     let folder = tempfile::tempdir().unwrap();
-    let verdict = check(Some(&folder.path().join("gone.yaml")), &env, &PLATFORMS);
+    let gone = folder.path().join("gone.yaml");
+    let verdict = check(Some(&gone), &env, &PLATFORMS, |config| {
+        assert!(config.is_none());
+        Language::En
+    });
     assert_eq!(verdict.exit_code, 78);
     assert!(
         verdict.text.ends_with("gone.yaml: 1 error"),
         "{}",
         verdict.text
     );
+}
+
+#[test]
+fn it_is_told_in_chinese_as_well() {
+    let verdict = checked_in(Language::Zh, "langage: en\nhttp: 7\n");
+    let expected = "agent.yaml:1:1: langage: 没有这个键
+  提示：是不是 language？
+agent.yaml:2:7: http: 应为映射，这里是单个值
+agent.yaml：2 个错误";
+    assert_eq!((verdict.text.as_str(), verdict.exit_code), (expected, 78));
 }
