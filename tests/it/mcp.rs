@@ -5,6 +5,7 @@
 mod conformance;
 mod failing;
 mod others;
+mod scope;
 
 use std::{
     path::{Path, PathBuf},

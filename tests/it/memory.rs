@@ -4,6 +4,7 @@ mod extraction;
 mod kept;
 mod looked_up;
 mod redis;
+mod retained;
 
 use serde_json::{Value, json};
 use weirgate_testkit::{

@@ -2,6 +2,7 @@
 
 mod approval;
 mod bursts;
+mod calling;
 mod charged;
 mod choice;
 mod compact;
@@ -11,11 +12,14 @@ mod failures;
 mod formats;
 mod history;
 mod members;
+mod pace;
 pub mod page;
+mod pieces;
 mod prompt;
 mod questions;
 mod reasoning;
 mod schedule;
+mod search;
 mod sources;
 mod streams;
 mod tools;
