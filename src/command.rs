@@ -11,6 +11,7 @@ pub mod argument;
 pub mod ask;
 pub mod audit;
 pub mod backup;
+pub mod block;
 pub mod broadcast;
 pub mod cancel;
 pub mod choose;
@@ -266,7 +267,7 @@ pub trait Command: Send + Sync {
 }
 
 /// All commands, in the order of /help.
-static COMMANDS: [&dyn Command; 45] = [
+static COMMANDS: [&dyn Command; 47] = [
     &help::Help,
     &ping::Ping,
     &status::Status,
@@ -311,6 +312,8 @@ static COMMANDS: [&dyn Command; 45] = [
     &mcp::Mcp,
     &broadcast::Broadcast,
     &pair::Pair,
+    &block::Block,
+    &block::Unblock,
     &claim::ClaimGateway,
 ];
 

@@ -30,6 +30,17 @@ const CACHED: NonZeroUsize = NonZeroUsize::new(4_096).expect("not zero");
 
 /// What the stored key of a claimed owner begins with; his key follows.
 const OWNER: &str = "owner:";
+/// What the stored key of somebody begins with who is blocked in the whole gateway; his key follows.
+const BLOCKED: &str = "blocked:";
+
+/// What was set for the whole gateway about somebody.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// He claimed the gateway.
+    pub claimed: bool,
+    /// He is blocked everywhere.
+    pub blocked: bool,
+}
 
 pub use seen::Seen;
 
@@ -176,15 +187,40 @@ impl Directory {
         self.settings(Place::GATEWAY).await
     }
 
-    /// Whether a person claimed the gateway.
+    /// What was set for the whole gateway about a person.
     ///
     /// # Errors
     /// The store's.
-    pub async fn is_claimed_by(&self, person: &UserKey) -> Result<bool, StoreError> {
+    pub async fn marks(&self, person: &UserKey) -> Result<Marks, StoreError> {
         let all = self.settings(Place::GATEWAY).await?;
-        // Hardly a gateway has more than one of them.
-        let mut owners = all.iter().filter_map(|(key, _)| key.strip_prefix(OWNER));
-        Ok(owners.any(|owner| owner == person.encode()))
+        let person = person.encode();
+        let has = |mark: &str| {
+            let mut marked = all.iter().filter_map(|(key, _)| key.strip_prefix(mark));
+            marked.any(|marked| marked == person)
+        };
+        Ok(Marks {
+            claimed: has(OWNER),
+            blocked: has(BLOCKED),
+        })
+    }
+
+    /// Who was blocked in the whole gateway with /block, and the value that is stored with it.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn blocked(&self) -> Result<Vec<(UserKey, String)>, StoreError> {
+        let all = self.settings(Place::GATEWAY).await?;
+        let blocked = all.iter().filter_map(|(key, value)| {
+            let person = UserKey::decode(key.strip_prefix(BLOCKED)?)?;
+            Some((person, value.clone()))
+        });
+        Ok(blocked.collect())
+    }
+
+    /// The key under which it is stored in [`Place::GATEWAY`] that somebody is blocked.
+    #[must_use]
+    pub fn block_key(person: &UserKey) -> String {
+        format!("{BLOCKED}{}", person.encode())
     }
 
     /// Whether anybody claimed the gateway.

@@ -6,6 +6,7 @@
 
 pub mod admit;
 pub mod arguments;
+pub mod blocking;
 pub mod consent;
 pub mod console;
 mod en;
@@ -162,6 +163,10 @@ pub enum About {
     Broadcast,
     /// /pair
     Pair,
+    /// /block
+    Block,
+    /// /unblock
+    Unblock,
     /// /claim
     Claim,
     /// /log

@@ -111,12 +111,14 @@ impl Agent {
         // A right that was taken away is gone at once, also for a turn that began before.
         let settings = self.rules.get();
         let terms = settings.terms(&key);
+        let marks = directory.marks(person).await?;
         let Standing { role, global_owner } = standing(
             &Known {
                 user: person,
                 kind,
                 platform_role,
-                claimed: directory.is_claimed_by(person).await?,
+                claimed: marks.claimed,
+                blocked: marks.blocked,
                 grant: rules.grants.get(person.id.as_str()),
                 policy: &rules.policy,
                 of_account: terms.default_role.as_deref(),

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use weirgate_sdk::{Timestamp, UserId, UserKey};
+use weirgate_sdk::Timestamp;
 
 use super::{
     Call, Command, Desk, Done, Site, Spec, When,
@@ -171,22 +171,10 @@ fn set(of: Place, key: String, value: Option<String>) -> Effect {
 
 /// Makes somebody a stranger again.
 async fn remove(call: Call<'_>, desk: &Desk, mut words: Words) -> Result<Done, StoreError> {
-    let here = |id: UserId| UserKey {
-        id,
-        ..call.person.clone()
-    };
     // He may be of another platform: then he is named as the answer named him who let him in.
-    let written = words.take_if(|word| {
-        let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
-        let elsewhere = || word.contains('/').then(|| UserKey::decode(word)).flatten();
-        is_number.then(|| here(word.into())).or_else(elsewhere)
-    });
-    let key = match written {
-        Some(key) => key,
-        None => match target::person(&call, desk, &mut words) {
-            Ok(person) => here(person.id),
-            Err(text) => return Ok(Done::declined(text.render(call.language))),
-        },
+    let key = match target::anywhere(&call, desk, &mut words) {
+        Ok(key) => key,
+        Err(text) => return Ok(Done::declined(text.render(call.language))),
     };
     let who = key.encode();
     let person = desk.store.person_number(&key).await?.unwrap_or(0);

@@ -15,6 +15,7 @@ use super::{
     words::{Person, Unknown, Words, looks_like_id},
 };
 use crate::{
+    directory::Marks,
     i18n::rights::Rights,
     permission::{
         Permissions, Role, Standing,
@@ -99,6 +100,27 @@ pub fn named(call: &Call<'_>, desk: &Desk, words: &mut Words) -> Result<Option<P
 pub fn person(call: &Call<'_>, desk: &Desk, words: &mut Words) -> Result<Person, Rights> {
     let named = named(call, desk, words)?;
     named.or_else(|| words.answered()).ok_or(Rights::WhoIsMeant)
+}
+
+/// Whom the words of a call mean, on whatever platform: as [`person`] reads it, by a number, or as answers of the gateway
+/// name people of other platforms (`telegram//42`).
+///
+/// # Errors
+/// What to tell the caller, if that is nobody.
+pub fn anywhere(call: &Call<'_>, desk: &Desk, words: &mut Words) -> Result<UserKey, Rights> {
+    let here = |id: UserId| UserKey {
+        id,
+        ..call.person.clone()
+    };
+    let written = words.take_if(|word| {
+        let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
+        let elsewhere = || word.contains('/').then(|| UserKey::decode(word)).flatten();
+        is_number.then(|| here(word.into())).or_else(elsewhere)
+    });
+    match written {
+        Some(key) => Ok(key),
+        None => person(call, desk, words).map(|person| here(person.id)),
+    }
 }
 
 /// The ids of all whom words list: by a mention, an id, which here is a number of any length, or a name as
@@ -188,14 +210,18 @@ pub async fn find(
         _ => None,
     };
     // A store that cannot be read makes nobody less than he is.
-    let claimed = desk.directory.is_claimed_by(&user).await.unwrap_or(true);
+    let marks = desk.directory.marks(&user).await.unwrap_or(Marks {
+        claimed: true,
+        blocked: false,
+    });
     let role = member.as_ref().map(|member| member.role);
     let terms = desk.rules.get().terms(call.conversation);
     let known = Known {
         user: &user,
         kind: SenderKind::Person,
         platform_role: role.unwrap_or(PlatformRole::Unknown),
-        claimed,
+        claimed: marks.claimed,
+        blocked: marks.blocked,
         grant: rules.grants.get(person.id.as_str()),
         policy: &rules.policy,
         of_account: terms.default_role.as_deref(),

@@ -335,7 +335,19 @@ fn owners_are_ids_without_loss_and_never_wildcards() {
             "{item}"
         );
         assert_eq!(read_all(&text).0.unwrap().permissions.owners, []);
+        let text = format!("permissions: {{blocked: {{qq: [{item}]}}}}");
+        assert_eq!(
+            paths(&text, Severity::Error),
+            ["permissions.blocked.qq[0]"],
+            "{item}"
+        );
     }
+    assert_eq!(
+        read("permissions: {blocked: {qq: [7]}}")
+            .permissions
+            .blocked,
+        [owner("qq", "7")]
+    );
     assert_eq!(
         paths("permissions: {owners: {discord: [1]}}", Severity::Error),
         ["permissions.owners.discord"]

@@ -177,6 +177,8 @@ fn about(about: About) -> &'static str {
         }
         About::Broadcast => "say something in all conversations (owners of the gateway)",
         About::Pair => "let in who was told this code (owners of the gateway)",
+        About::Block => "answer somebody nowhere any more (owners of the gateway)",
+        About::Unblock => "answer somebody again who was blocked (owners of the gateway)",
         About::Claim => "own this gateway, by the code of its start",
         About::Log => "the turns here: model, tools, time, tokens",
         About::Search => "search the web",

@@ -135,6 +135,8 @@ fn about(about: About) -> &'static str {
         About::Mcp => "工具服务器和外部智能体的状态；重新启动某一个（网关拥有者）",
         About::Broadcast => "向所有会话发送通知（网关拥有者）",
         About::Pair => "允许持有此配对码的人使用（网关拥有者）",
+        About::Block => "在整个网关不再回复某人（网关拥有者）",
+        About::Unblock => "重新回复被封禁的人（网关拥有者）",
         About::Claim => "用启动时打印的认领码成为网关的拥有者",
         About::Log => "这里的回合：模型、工具、用时、词元",
         About::Search => "搜索网页",

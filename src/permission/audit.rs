@@ -58,6 +58,10 @@ pub enum AuditEvent {
     PersonPaired,
     /// Somebody who was let in is a stranger again.
     PersonUnpaired,
+    /// Somebody is answered nowhere any more.
+    PersonBlocked,
+    /// Somebody who was answered nowhere is answered again.
+    PersonUnblocked,
     /// What is remembered for others was changed.
     MemoryChanged,
     /// Messages that waited were dropped.
@@ -111,6 +115,8 @@ impl AuditEvent {
             Self::TurnStopped => "turn_stopped",
             Self::PersonPaired => "person_paired",
             Self::PersonUnpaired => "person_unpaired",
+            Self::PersonBlocked => "person_blocked",
+            Self::PersonUnblocked => "person_unblocked",
             Self::MemoryChanged => "memory_changed",
             Self::QueueDropped => "queue_dropped",
             Self::BackedUp => "backed_up",

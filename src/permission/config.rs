@@ -14,6 +14,8 @@ use crate::config::platform_name;
 pub struct Permissions {
     /// The global owners: platform and the id of the user there.
     pub owners: Vec<(String, String)>,
+    /// Whom nothing is answered anywhere: platform and the id of the user there.
+    pub blocked: Vec<(String, String)>,
     /// Strangers are not heard in private before an owner of the gateway has let them in.
     pub pairing: bool,
     /// The platform's own roles count: a group's creator is owner there, its administrators are admins.
@@ -30,6 +32,7 @@ impl Default for Permissions {
     fn default() -> Self {
         Self {
             owners: Vec::new(),
+            blocked: Vec::new(),
             pairing: false,
             platform_roles: true,
             default_role: BuiltIn::Member.name().to_owned(),
@@ -46,7 +49,7 @@ const MOST_ROLES: usize = 64;
 
 impl Permissions {
     /// Reads the section. An owner on a platform that is not one of `platforms` is an error: nobody
-    /// would notice that he is none. `commands` are the names of all commands.
+    /// would notice that he is none; likewise somebody who is blocked. `commands` are the names of all commands.
     #[must_use]
     pub fn read<'a>(
         mut fields: Fields<'a>,
@@ -54,17 +57,8 @@ impl Permissions {
         commands: &[&'static str],
     ) -> Self {
         let default = Self::default();
-        let mut owners = Vec::new();
-        let all = fields.get("owners");
-        let all = all.and_then(|all| all.map_of(platforms));
-        for (platform, ids) in all.unwrap_or_default() {
-            if !platform_name(platform, &ids, platforms) {
-                continue;
-            }
-            for id in ids.list().unwrap_or_default() {
-                owners.extend(owner(&id).map(|id| (platform.to_owned(), id)));
-            }
-        }
+        let owners = people(&mut fields, "owners", platforms);
+        let blocked = people(&mut fields, "blocked", platforms);
         let pairing = fields.bool("pairing", default.pairing);
         let platform_roles = fields.bool("platform_roles", default.platform_roles);
         let roles = read_roles(&mut fields);
@@ -76,6 +70,7 @@ impl Permissions {
         fields.finish();
         Self {
             owners,
+            blocked,
             pairing,
             platform_roles,
             default_role,
@@ -85,11 +80,27 @@ impl Permissions {
     }
 }
 
-fn owner(setting: &Setting<'_>) -> Option<String> {
+/// People by platform and id.
+fn people<'a>(fields: &mut Fields<'a>, key: &str, platforms: &[&'a str]) -> Vec<(String, String)> {
+    let mut people = Vec::new();
+    let all = fields.get(key);
+    let all = all.and_then(|all| all.map_of(platforms));
+    for (platform, ids) in all.unwrap_or_default() {
+        if !platform_name(platform, &ids, platforms) {
+            continue;
+        }
+        for id in ids.list().unwrap_or_default() {
+            people.extend(one(&id).map(|id| (platform.to_owned(), id)));
+        }
+    }
+    people
+}
+
+fn one(setting: &Setting<'_>) -> Option<String> {
     let id = setting.id()?;
     if id.contains('*') {
         setting.invalid(
-            "an owner is one person: no wildcards",
+            "that is to be one person: no wildcards",
             Some("write the id of the user"),
         );
         return None;

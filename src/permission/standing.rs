@@ -21,6 +21,8 @@ pub struct Known<'a> {
     pub platform_role: PlatformRole,
     /// He claimed the gateway.
     pub claimed: bool,
+    /// An owner of the gateway blocked him everywhere with /block.
+    pub blocked: bool,
     /// The role that he was given in the conversation.
     pub grant: Option<&'a Grant>,
     /// The conversation's policy.
@@ -40,8 +42,8 @@ pub struct Standing {
     pub global_owner: bool,
 }
 
-/// The role of somebody. Global owners come first. The blacklist beats everything else, and a whitelist
-/// that is not empty shuts out who is not on it. Then count, in this order, a role that was given here and
+/// The role of somebody. Global owners come first. Then who is blocked in the whole gateway is that. The blacklist beats
+/// everything else, and a whitelist that is not empty shuts out who is not on it. Then count, in this order, a role that was given here and
 /// has not run out, the platform's own role, the default role of the conversation, that of the account, and that of
 /// the gateway.
 ///
@@ -56,11 +58,14 @@ pub fn standing(known: &Known<'_>, rules: &Permissions) -> Standing {
     let built_in = |which| role(rules.roles.built_in(which));
     let policy = known.policy;
     let is_person = known.kind == SenderKind::Person;
-    if is_person && (known.claimed || is_owner(known.user, &rules.owners)) {
+    if is_person && (known.claimed || is_one_of(known.user, &rules.owners)) {
         return Standing {
             role: rules.roles.built_in(BuiltIn::Owner),
             global_owner: true,
         };
+    }
+    if known.blocked || is_one_of(known.user, &rules.blocked) {
+        return built_in(BuiltIn::Blocked);
     }
     let listed = |list: &[String]| list.iter().any(|id| id == known.user.id.as_str());
     if listed(&policy.blacklist) || !policy.whitelist.is_empty() && !listed(&policy.whitelist) {
@@ -116,10 +121,10 @@ fn guest_limits(role: Role, policy: &Policy) -> Role {
     role.without(taken)
 }
 
-/// Whether agent.yaml names this user as an owner of the gateway.
+/// Whether agent.yaml names this user among these people.
 #[must_use]
-pub fn is_owner(user: &UserKey, owners: &[(String, String)]) -> bool {
-    owners
+pub fn is_one_of(user: &UserKey, people: &[(String, String)]) -> bool {
+    people
         .iter()
         .any(|(platform, id)| platform == user.platform.as_str() && id == user.id.as_str())
 }

@@ -1,5 +1,6 @@
 //! Commands through OneBot, in both languages, with and without the right to use them.
 
+mod blocked;
 mod claim;
 mod config;
 mod consent;

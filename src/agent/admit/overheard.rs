@@ -26,11 +26,13 @@ impl Agent {
         let here = directory.rules_at(place).await?.unwrap_or_default();
         let settings = self.rules.get();
         let terms = settings.terms(place);
+        let marks = directory.marks(&sender.key).await?;
         let known = Known {
             user: &sender.key,
             kind: sender.kind,
             platform_role: sender.role,
-            claimed: directory.is_claimed_by(&sender.key).await?,
+            claimed: marks.claimed,
+            blocked: marks.blocked,
             grant: here.grants.get(sender.key.id.as_str()),
             policy: &here.policy,
             of_account: terms.default_role.as_deref(),

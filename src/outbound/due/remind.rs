@@ -159,12 +159,14 @@ impl Performer {
         let rules = self.rules.get();
         let terms = rules.terms(&key);
         let now = self.clock.now();
+        let marks = self.directory.marks(&user).await?;
         let Standing { role, global_owner } = standing(
             &Known {
                 user: &user,
                 kind: SenderKind::Person,
                 platform_role: remind.role,
-                claimed: self.directory.is_claimed_by(&user).await?,
+                claimed: marks.claimed,
+                blocked: marks.blocked,
                 grant: here.grants.get(user.id.as_str()),
                 policy: &here.policy,
                 of_account: terms.default_role.as_deref(),

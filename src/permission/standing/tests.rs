@@ -7,6 +7,7 @@ struct Case {
     kind: SenderKind,
     platform_role: PlatformRole,
     claimed: bool,
+    blocked: bool,
     grant: Option<Grant>,
     policy: Policy,
     of_account: Option<String>,
@@ -23,6 +24,7 @@ fn case(id: &str) -> Case {
         kind: SenderKind::Person,
         platform_role: PlatformRole::Member,
         claimed: false,
+        blocked: false,
         grant: None,
         policy: Policy::default(),
         of_account: None,
@@ -40,6 +42,7 @@ impl Case {
             kind: self.kind,
             platform_role: self.platform_role,
             claimed: self.claimed,
+            blocked: self.blocked,
             grant: self.grant.as_ref(),
             policy: &self.policy,
             of_account: self.of_account.as_deref(),
@@ -96,6 +99,31 @@ fn lists_then_grants_then_the_platform_then_defaults() {
     person.is("guest");
     person.policy.blacklist = vec!["2".into()];
     person.is("blocked");
+}
+
+#[test]
+fn who_is_blocked_in_the_whole_gateway_is_that_whatever_else_he_is() {
+    let by_file = |case: &mut Case| case.rules.blocked = vec![("p".into(), "2".into())];
+    let by_command = |case: &mut Case| case.blocked = true;
+    for block in [by_file as fn(&mut Case), by_command] {
+        let mut person = case("2");
+        person.platform_role = PlatformRole::Owner;
+        person.grant = Some(Grant::new("admin", None, 0));
+        person.policy.whitelist = vec!["2".into()];
+        person.is("admin");
+        block(&mut person);
+        person.is("blocked");
+        person.kind = SenderKind::Channel;
+        person.is("blocked");
+        person.kind = SenderKind::Person;
+        person.claimed = true;
+        assert_eq!(person.stands(), ("owner".to_owned(), true));
+    }
+    // The same id on another platform is somebody else.
+    let mut other = case("2");
+    by_file(&mut other);
+    other.user.platform = "q".into();
+    other.is("member");
 }
 
 #[test]
@@ -166,6 +194,7 @@ fn a_policy_takes_from_guests_alone() {
             kind: case.kind,
             platform_role: case.platform_role,
             claimed: false,
+            blocked: false,
             grant: None,
             policy: &case.policy,
             of_account: None,

@@ -78,7 +78,7 @@ impl Column {
 
 /// What is called, and for whom it is done: in a group an owner of the gateway, the owner, an admin, a member, a guest, one
 /// who is blocked; in private an owner of the gateway, a member, a guest, one who is blocked.
-const COMMANDS: [(&str, &str, &str); 71] = [
+const COMMANDS: [(&str, &str, &str); 74] = [
     ("/help", "✓✓✓✓✓·", "✓✓✓·"),
     ("/ping", "✓✓✓✓✓·", "✓✓✓·"),
     ("/status", "✓✓✓✓✓·", "✓✓✓·"),
@@ -151,6 +151,9 @@ const COMMANDS: [(&str, &str, &str); 71] = [
     ("/broadcast hello", "✓·····", "✓···"),
     ("/mcp", "✓·····", "✓···"),
     ("/pair", "✓·····", "✓···"),
+    ("/block", "✓·····", "✓···"),
+    ("/block 300001", "✓·····", "✓···"),
+    ("/unblock 300001", "✓·····", "✓···"),
     ("/memory global x", "✓·····", "✓···"),
     ("/config context.system_prompt", "✓·····", "✓···"),
     ("/config context.system_prompt You help.", "✓·····", "✓···"),
