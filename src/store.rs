@@ -49,8 +49,8 @@ pub use pending::{
 pub use place::Place;
 pub use record::{
     Accept, Accepted, Ambient, Begin, Body, Effect, End, EndState, Fate, Finish, History,
-    HistoryScope, NewReply, PendingReply, Receipt, ReceiptOutcome, Role, Shown, ShownThread,
-    TurnState, Waiting,
+    HistoryScope, Meeting, NewReply, PendingReply, Receipt, ReceiptOutcome, Role, Shown,
+    ShownThread, TurnState, Waiting,
 };
 pub use reply::{Part, ReplyBody, ReplyFile};
 
@@ -125,6 +125,9 @@ pub enum Write {
         /// Told the outcome.
         then: Then<()>,
     },
+    /// Somebody of whom nothing is journaled gets a number, and so does where he is; tells those of the conversation
+    /// and of the person.
+    Meet(Box<Meeting>, Then<(i64, i64)>),
     /// An unaddressed message that is kept as context.
     Ambient(Box<Ambient>, Then<()>),
     /// A step of a turn in which tools are called, so that none that is not safe to repeat runs again after a
@@ -173,6 +176,7 @@ impl Write {
             Self::Performed(..) => "performed",
             Self::End { .. } => "end",
             Self::Amend { .. } => "amend",
+            Self::Meet(..) => "meet",
             Self::Ambient(..) => "ambient",
             Self::Step { .. } => "step",
             Self::Operate(..) => "operate",

@@ -3,6 +3,7 @@
 //! Owns the checks in front of every turn, as they hold when the turn runs. What a command or tool needs
 //! besides is decided where it runs. A refusal ends the turn with its reason; nothing is dropped unseen.
 
+mod away;
 mod overheard;
 mod pairing;
 mod quota;
@@ -44,6 +45,8 @@ const TOLD: Rate = Rate {
 /// What people did lately.
 pub(super) struct Lately {
     told: Mutex<LruCache<(i64, i64), Gcra>>,
+    /// Until when whoever is blocked is not told so again.
+    turned_away: Mutex<LruCache<away::Whom, Tick>>,
     messages: Mutex<LruCache<(i64, i64), Gcra>>,
     commands: Mutex<LruCache<(i64, i64), Gcra>>,
 }
@@ -52,6 +55,7 @@ impl Default for Lately {
     fn default() -> Self {
         Self {
             told: Mutex::new(LruCache::new(REMEMBERED)),
+            turned_away: Mutex::new(LruCache::new(REMEMBERED)),
             messages: Mutex::new(LruCache::new(REMEMBERED)),
             commands: Mutex::new(LruCache::new(REMEMBERED)),
         }

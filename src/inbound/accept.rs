@@ -145,6 +145,8 @@ struct Shared {
     runtime: Handle,
     changes: mpsc::Sender<Changes>,
     bursts: Mutex<Bursts>,
+    /// Places for those who are told that they are blocked.
+    telling: Arc<Semaphore>,
 }
 
 /// Changes of one batch, with what is told when they are carried out.
@@ -193,6 +195,7 @@ impl Intake {
             runtime: Handle::current(),
             changes,
             bursts: Mutex::default(),
+            telling: Arc::new(Semaphore::new(here::TOLD_AT_ONCE)),
         });
         // Ends when the intake is gone, because it holds no sender of its own.
         tokio::spawn(change::in_order(Arc::downgrade(&shared), queue));
@@ -298,6 +301,7 @@ impl Shared {
                 rules,
                 addressing: &addressing,
                 pause: all.pause,
+                shut_out: self.shuts_out(&event).await,
             };
             let step = self.plan(event, &here, &mut messages, &mut ambient);
             metrics::event(&platform, plan::outcome_name(&step));

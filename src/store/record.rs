@@ -330,6 +330,15 @@ pub struct Ambient {
     pub row: History,
 }
 
+/// Who is where, as the platform names them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Meeting {
+    /// Where.
+    pub conversation: ConversationKey,
+    /// Who.
+    pub person: UserKey,
+}
+
 /// A change that belongs to a turn or to a refusal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {

@@ -33,6 +33,8 @@ pub(super) struct Here<'a> {
     pub(super) addressing: &'a Addressing,
     /// What ends a burst.
     pub(super) pause: Pause,
+    /// Who sent it is blocked.
+    pub(super) shut_out: bool,
 }
 
 impl Shared {
@@ -125,7 +127,15 @@ impl Shared {
         let parsed = parse(&text);
         let known = matches!(parsed, Parsed::Command(..)) || message.via != Via::Text;
         let mut earlier = Vec::new();
-        if here.addressing.is_addressed(&message, &text, known) {
+        let addressed = here.addressing.is_addressed(&message, &text, known);
+        if here.shut_out {
+            return if addressed {
+                self.turn_away(message)
+            } else {
+                self.ignore(Reason::NotAddressed)
+            };
+        }
+        if addressed {
             if matches!(route_of(&message, parsed), Route::Queued(Kind::Message, _)) {
                 earlier = self.said_before(&message, here.pause);
             }

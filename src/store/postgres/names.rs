@@ -78,6 +78,11 @@ impl Names {
                         persons.look(&mut self.persons, &message.person, &mut numbers.persons);
                     }
                 }
+                Write::Meet(meeting, _) => {
+                    let here = &meeting.conversation;
+                    conversations.look(&mut self.conversations, here, &mut numbers.conversations);
+                    persons.look(&mut self.persons, &meeting.person, &mut numbers.persons);
+                }
                 Write::Ambient(ambient, _) => {
                     let here = &ambient.conversation;
                     conversations.look(&mut self.conversations, here, &mut numbers.conversations);

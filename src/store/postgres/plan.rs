@@ -171,6 +171,7 @@ pub fn ids(write: &Write) -> usize {
         | Write::Receipt(..)
         | Write::Amend { .. }
         | Write::Step { .. }
+        | Write::Meet(..)
         | Write::Media(..)
         | Write::Compact(..)
         | Write::Memory(..)
@@ -275,6 +276,11 @@ impl<'a, 'n> Planner<'a, 'n> {
                 let steps = &mut self.wave([*turn], Rank::Step).steps;
                 steps.push(*turn, *step, content);
                 Some(Outcome::Unit)
+            }
+            Write::Meet(meeting, _) => {
+                let conversation = *self.numbers.conversations.get(&meeting.conversation)?;
+                let person = *self.numbers.persons.get(&meeting.person)?;
+                Some(Outcome::Met(conversation, person))
             }
             Write::Ambient(ambient, _) => {
                 let conversation = *self.numbers.conversations.get(&ambient.conversation)?;

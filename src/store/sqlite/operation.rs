@@ -30,6 +30,7 @@ pub fn ids(write: &Write) -> usize {
         | Write::Amend { .. }
         | Write::Step { .. }
         | Write::Media(..)
+        | Write::Meet(..)
         | Write::Compact(..)
         | Write::Memory(..)
         | Write::Erase(..) => 0,
@@ -63,6 +64,7 @@ pub fn weight(write: &Write) -> usize {
         | Write::Receipt(..)
         | Write::Operate(..)
         | Write::Media(..)
+        | Write::Meet(..)
         | Write::Erase(..) => 0,
     }
 }
@@ -97,6 +99,7 @@ pub fn is_single(write: &Write) -> bool {
         | Write::Receipt(..)
         | Write::Amend { .. }
         | Write::Step { .. }
+        | Write::Meet(..)
         | Write::Ambient(..) => true,
     }
 }
@@ -140,6 +143,14 @@ impl Writer {
                 .prepare_cached("UPDATE inbox SET body = ?2 WHERE id = ?1")?
                 .execute(params![id, body])
                 .map(|_| Outcome::Unit),
+            Write::Meet(meeting, _) => {
+                let Self {
+                    names, connection, ..
+                } = self;
+                let conversation = names.conversation(connection, &meeting.conversation)?;
+                let (person, _) = names.person(connection, &meeting.person)?;
+                Ok(Outcome::Met(conversation, person))
+            }
             Write::Ambient(ambient, _) => self.ambient(ambient).map(|()| Outcome::Unit),
             Write::Step {
                 turn,

@@ -16,6 +16,8 @@ pub enum Outcome {
     Attempt(u32),
     /// Ids of new rows.
     Ids(Vec<i64>),
+    /// The numbers of a conversation and a person.
+    Met(i64, i64),
     /// Of an accept.
     Accepted(Vec<Accepted>),
     /// Of an operator's action.
@@ -58,6 +60,10 @@ fn tell(write: Write, result: Result<Outcome, StoreError>) {
                 _ => None,
             });
         }
+        Write::Meet(_, then) => call(then, result, |outcome| match outcome {
+            Outcome::Met(conversation, person) => Some((conversation, person)),
+            _ => None,
+        }),
         Write::Operate(_, then) => call(then, result, |outcome| match outcome {
             Outcome::Operated(operated) => Some(operated),
             _ => None,

@@ -46,7 +46,10 @@ async fn an_owner_of_the_gateway_blocks_somebody_everywhere() {
     assert!(fake.connection_is(true, LIMIT).await, "it comes again");
     assert_eq!(fake.ask(BOB, "/ping").await, NOT_ANSWERED);
     let list = fake.ask(9, "/block").await;
-    assert!(list.starts_with("qq//100003: 20") && list.ends_with(" UTC"), "{list}");
+    assert!(
+        list.starts_with("qq//100003: 20") && list.ends_with(" UTC"),
+        "{list}"
+    );
     for (who, told) in [
         ("7", "qq//7 was not blocked in the whole gateway."),
         ("qq//100003", "qq//100003 is answered again."),
@@ -110,4 +113,76 @@ async fn whom_agent_yaml_blocks_is_unblocked_there_alone() {
     gateway.up().await;
     assert!(fake.connection_is(true, LIMIT).await, "it comes again");
     assert_eq!(fake.ask(1, "hello").await, "re: hello");
+}
+
+#[tokio::test]
+async fn who_is_blocked_leaves_nothing_in_the_journal_and_is_told_once_in_a_while() {
+    let model = FakeModel::start().await;
+    let mut gateway = Gateway::start(
+        &model,
+        json!({ "permissions": { "blocked": { "qq": [7] } } }),
+    )
+    .await;
+    let fake = gateway.onebot().await;
+    people(&fake, GROUP);
+    let told = fake
+        .ask_as("owner", GROUP, OWNER, "/role @100003 blocked")
+        .await;
+    assert_eq!(told, "100003 is blocked now.");
+    assert_eq!(
+        fake.ask_as("member", GROUP, BOB, "secret one").await,
+        NOT_ANSWERED
+    );
+    assert_eq!(fake.ask(7, "secret two").await, NOT_ANSWERED);
+    for (number, text) in ["secret three", "/ping secret", "/stop", "/nosuch"]
+        .iter()
+        .enumerate()
+    {
+        fake.group_as("member", GROUP, BOB, text).await;
+        fake.send_private(7, text).await;
+        let count = 4 + 2 * u64::try_from(number).unwrap();
+        gateway.counts("blocked", count).await;
+    }
+    // What is not for the bot is only that, also from him.
+    fake.send_group(GROUP, BOB, "secret chatter", false).await;
+    gateway.counts("not_addressed", 1).await;
+    let end = fake.ask_as("owner", GROUP, OWNER, "/ping end").await;
+    assert_eq!(end, "end");
+    assert_eq!(fake.reply_count(), 4, "he is told once in each place");
+    assert_eq!(gateway.counted("blocked").await, 10);
+    gateway.term().await;
+    assert_eq!(gateway.journaled().await.len(), 2, "the owner's commands");
+    for table in ["inbox", "outbox", "history"] {
+        let kept = format!("SELECT body FROM {table} WHERE body LIKE '%secret%'");
+        let kept = kept.replace(
+            "body FROM history WHERE body",
+            "parts FROM history WHERE parts",
+        );
+        assert_eq!(rows(&gateway.database(), &kept), [""; 0], "{table}");
+    }
+    let denied = "SELECT event || ' ' || turn FROM audit WHERE result = 'denied' ORDER BY id";
+    assert_eq!(
+        rows(&gateway.database(), denied),
+        ["permission_denied 0", "permission_denied 0"]
+    );
+    let operators = "SELECT p.key FROM audit a JOIN person p ON p.id = a.operator
+                     WHERE a.result = 'denied' ORDER BY a.id";
+    assert_eq!(
+        rows(&gateway.database(), operators),
+        ["qq//100003", "qq//7"]
+    );
+}
+
+#[tokio::test]
+async fn who_is_more_on_the_platform_than_where_everybody_is_blocked_is_heard() {
+    let model = FakeModel::start().await;
+    let gateway = Gateway::start(&model, json!({})).await;
+    let fake = gateway.onebot().await;
+    people(&fake, GROUP);
+    fake.ask_as("owner", GROUP, OWNER, "/policy default_role blocked")
+        .await;
+    let told = fake.ask_as("member", GROUP, BOB, "hello").await;
+    assert_eq!(told, NOT_ANSWERED);
+    let told = fake.ask_as("admin", GROUP, super::ADMIN, "hello").await;
+    assert!(told.starts_with("re: "), "{told}");
 }

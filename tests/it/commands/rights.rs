@@ -263,9 +263,9 @@ async fn lists_of_a_policy_shut_people_out_and_let_them_in() {
     let gateway = Gateway::start(&model, owners).await;
     let fake = gateway.onebot().await;
     let said = async |role: &str, user, text: &str| fake.ask_as(role, GROUP, user, text).await;
-    said("owner", 100_001, "/policy blacklist 100003, 9").await;
-    for text in ["hello", "/whoami"] {
-        let told = said("member", 100_003, text).await;
+    said("owner", 100_001, "/policy blacklist 100003, 100005, 9").await;
+    for (user, text) in [(100_003, "hello"), (100_005, "/whoami")] {
+        let told = said("member", user, text).await;
         assert!(told.contains("not answered here"), "{text}: {told}");
     }
     assert!(
@@ -278,7 +278,7 @@ async fn lists_of_a_policy_shut_people_out_and_let_them_in() {
     said("owner", 100_001, "/policy blacklist none").await;
     said("owner", 100_001, "/policy whitelist 100001 100004").await;
     assert!(said("member", 100_004, "hello").await.starts_with("re: "));
-    for (role, user) in [("member", 100_003), ("admin", 100_002)] {
+    for (role, user) in [("member", 100_006), ("admin", 100_002)] {
         let told = said(role, user, "hello").await;
         assert!(told.contains("not answered here"), "{role}: {told}");
     }

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use weirgate::store::{
-    Ambient, Audit, AuditResult, Effect, EndState, History, HistoryScope, Place, Role, Write,
-    commit,
+    Ambient, Audit, AuditResult, Effect, EndState, History, HistoryScope, Meeting, Place, Role,
+    Write, commit,
 };
 use weirgate_sdk::ConversationKey;
 
-use super::{Bed, Engine, NOW, conversation, finish, message, reply, row};
+use super::{Bed, Engine, NOW, conversation, finish, message, person, reply, row};
 
 const NO_AMBIENT: (usize, Duration) = (0, Duration::ZERO);
 const HOUR: Duration = Duration::from_hours(1);
@@ -49,6 +49,38 @@ async fn overhear(bed: &Bed, text: &str, at: i64) {
     commit(&bed.store(), |then| Write::Ambient(ambient, then))
         .await
         .unwrap();
+}
+
+async fn who_is_met_has_the_numbers_that_his_messages_have(on: Engine) {
+    let bed = Bed::new(on).await;
+    let meet = async |place: &str, who: &str| {
+        let meeting = Box::new(Meeting {
+            conversation: conversation(place),
+            person: person(who),
+        });
+        commit(&bed.store(), |then| Write::Meet(meeting, then))
+            .await
+            .unwrap()
+    };
+    let met = meet("g1", "someone").await;
+    let accepted = bed.accept(vec![message("a")]).await[0];
+    assert_eq!(met, (accepted.conversation, accepted.person));
+    assert!(!accepted.new_person, "he was met");
+    assert_eq!(meet("g1", "someone").await, met);
+    let (here, another) = meet("g1", "another").await;
+    assert!(here == met.0 && another != met.1);
+    let store = bed.store();
+    let key = Some(conversation("g1"));
+    assert_eq!(store.conversation(here).await.unwrap(), key);
+    assert_eq!(
+        store.person_number(&person("another")).await.unwrap(),
+        Some(another)
+    );
+    assert_eq!(
+        bed.waiting().await.len(),
+        1,
+        "nothing waits of who was only met"
+    );
 }
 
 async fn history_is_the_newest_rows_oldest_first(on: Engine) {
@@ -367,6 +399,7 @@ async fn threads_are_listed_with_their_first_words_the_last_written_first(on: En
 }
 
 suite!(
+    who_is_met_has_the_numbers_that_his_messages_have,
     history_is_the_newest_rows_oldest_first,
     a_reset_hides_what_was_before_in_its_scope_only,
     ambient_messages_are_bounded_in_number_and_age_and_mixed_in_order,

@@ -38,6 +38,7 @@ pub fn unwatched(write: Write, mute: Option<Graveyard>) -> Write {
             content,
             then: watch(then, mute, |_| {}),
         },
+        Write::Meet(meeting, then) => Write::Meet(meeting, watch(then, mute, |_| {})),
         Write::Ambient(row, then) => Write::Ambient(row, watch(then, mute, |_| {})),
         Write::Media(change, then) => Write::Media(change, watch(then, mute, |_| {})),
         Write::Operate(operate, then) => Write::Operate(operate, watch(then, mute, |_| {})),
@@ -77,6 +78,7 @@ pub fn refuse(write: Write) {
     match write {
         Write::Accept { then, .. } => then(Err(error())),
         Write::Begin(_, then) => then(Err(error())),
+        Write::Meet(_, then) => then(Err(error())),
         Write::Operate(_, then) => then(Err(error())),
         Write::Settle(_, then) => then(Err(error())),
         Write::Erase(_, then) => then(Err(error())),
