@@ -10,7 +10,7 @@ use std::num::NonZeroUsize;
 
 use lru::LruCache;
 use parking_lot::Mutex;
-use weirgate_sdk::Timestamp;
+use weirgate_sdk::{ChatKind, Timestamp};
 
 use self::talk::Talks;
 pub use self::{
@@ -204,12 +204,12 @@ impl Used {
         most == 0 || spent.today(now).0 < most
     }
 
-    /// Somebody is to be answered in a conversation with others; `since` is when he was heard.
+    /// Somebody is to be answered in a conversation; `since` is when he was heard.
     pub fn heard(
         &self,
         (conversation, person): (i64, i64),
         since: Tick,
-        limit: LoopLimit,
+        limit: (LoopLimit, ChatKind),
         now: Tick,
     ) -> Heard {
         self.talks.heard((conversation, person), since, limit, now)

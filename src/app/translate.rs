@@ -165,7 +165,7 @@ pub(super) fn settings(config: &Config) -> Settings {
         summary_tokens,
         memory: config.memory.clone(),
         permissions: config.permissions.clone(),
-        limits: config.limits,
+        limits: config.limits.paced(config.flow_control.user.rate > 0.0),
         language: language(config),
         turn_timeout: config.flow_control.turn_timeout,
         overflow_hint: config.input_buffer.overflow_hint.clone(),

@@ -3,8 +3,6 @@
 //! Owns what somebody is told who has had enough. What the limits are is in [`crate::agent::limits`], what was used of them
 //! in [`crate::agent::ledger`].
 
-use weirgate_sdk::ChatKind;
-
 use super::{
     super::{
         Agent,
@@ -34,11 +32,12 @@ impl Agent {
             };
             return Some(self.refused(input, turn, Some(&text), Reason::TooMany));
         }
-        if wish == Wish::Command || turn.body().chat() == ChatKind::Private {
+        if wish == Wish::Command {
             return None;
         }
         let who = (input.conversation, input.person);
-        match self.ledger.used.heard(who, input.since, limits.loops, now) {
+        let limit = (limits.loops, turn.body().chat());
+        match self.ledger.used.heard(who, input.since, limit, now) {
             Heard::Answer => None,
             Heard::Loop => {
                 let text = Rights::Loop {

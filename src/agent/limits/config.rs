@@ -1,10 +1,10 @@
 //! `limits`: how much one person, one conversation and one account may have.
 //!
-//! Owns the section's keys, defaults and limits. It never reads a file.
+//! Owns the section's keys, defaults and limits, and where a loop is looked for. It never reads a file.
 
 use std::time::Duration;
 
-use weirgate_sdk::settings::Fields;
+use weirgate_sdk::{ChatKind, settings::Fields};
 
 /// The section `limits`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -35,6 +35,8 @@ pub struct Quota {
 pub struct LoopLimit {
     /// Answers in turn with one partner of a group until it counts as a loop; 0 for never.
     pub messages: u32,
+    /// The same in a private chat, where people answer each answer as well; 0 for never.
+    pub private: u32,
     /// The time in which they come.
     pub window: Duration,
     /// How long that partner is not answered then.
@@ -45,6 +47,7 @@ impl Default for LoopLimit {
     fn default() -> Self {
         Self {
             messages: 40,
+            private: 120,
             window: Duration::from_secs(300),
             pause: Duration::from_secs(600),
         }
@@ -52,6 +55,18 @@ impl Default for LoopLimit {
 }
 
 impl Limits {
+    /// As they hold where people have a pace of their own, or have none: who may write as fast as he likes in private is
+    /// expected to be a program.
+    #[must_use]
+    pub fn paced(self, has_pace: bool) -> Self {
+        let private = if has_pace { self.loops.private } else { 0 };
+        let loops = LoopLimit {
+            private,
+            ..self.loops
+        };
+        Self { loops, ..self }
+    }
+
     /// Reads the section.
     #[must_use]
     pub fn read(mut fields: Fields<'_>) -> Self {
@@ -79,10 +94,20 @@ impl Quota {
 }
 
 impl LoopLimit {
+    /// Answers in turn in this kind of chat.
+    #[must_use]
+    pub fn most(self, chat: ChatKind) -> u32 {
+        match chat {
+            ChatKind::Private => self.private,
+            ChatKind::Group => self.messages,
+        }
+    }
+
     fn read(mut fields: Fields<'_>) -> Self {
         let default = Self::default();
         let read = Self {
             messages: fields.u32("messages", default.messages, 0..=10_000),
+            private: fields.u32("private", default.private, 0..=10_000),
             window: fields.seconds("window", default.window, 1.0..=86_400.0),
             pause: fields.seconds("pause", default.pause, 1.0..=86_400.0),
         };

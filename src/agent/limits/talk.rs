@@ -1,12 +1,13 @@
 //! Talking in circles: one partner and the bot, each answering the other, and nobody else.
 //!
 //! Owns the count. A bot that does not say it is one answers each answer; a person who floods does not wait for answers,
-//! and people of a group take turns.
+//! and people of a group take turns. In a private chat people answer each answer too, so more of them make a loop there.
 
 use std::{num::NonZeroUsize, time::Duration};
 
 use lru::LruCache;
 use parking_lot::Mutex;
+use weirgate_sdk::ChatKind;
 
 use super::LoopLimit;
 use crate::clock::{Tick, micros};
@@ -52,10 +53,11 @@ impl Talks {
         &self,
         (conversation, person): (i64, i64),
         since: Tick,
-        limit: LoopLimit,
+        (limit, chat): (LoopLimit, ChatKind),
         now: Tick,
     ) -> Heard {
-        if limit.messages == 0 {
+        let most = limit.most(chat);
+        if most == 0 {
             return Heard::Answer;
         }
         let mut talks = self.0.lock();
@@ -85,7 +87,7 @@ impl Talks {
             return Heard::Answer;
         }
         talk.count += 1;
-        if talk.count < limit.messages {
+        if talk.count < most {
             return Heard::Answer;
         }
         *talk = Talk {

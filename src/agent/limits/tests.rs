@@ -65,15 +65,18 @@ fn tokens_count_for_a_day_and_over_a_restart() {
 
 const LOOP: LoopLimit = LoopLimit {
     messages: 3,
+    private: 5,
     window: Duration::from_secs(100),
     pause: Duration::from_secs(50),
 };
+
+const GROUP: (LoopLimit, ChatKind) = (LOOP, ChatKind::Group);
 
 /// A partner who answers each answer a second later; tells what is done with each message.
 fn talk(used: &Used, person: i64, from: Tick, count: u64) -> Vec<Heard> {
     let said = |index: u64| {
         let at = (from + 2 * index) * SECOND;
-        let heard = used.heard((7, person), at, LOOP, at);
+        let heard = used.heard((7, person), at, GROUP, at);
         if heard == Heard::Answer {
             used.answered(7, person, at + SECOND);
         }
@@ -89,13 +92,13 @@ fn who_answers_each_answer_is_not_answered_for_ever() {
     let (answer, paused) = (Heard::Answer, Heard::Paused);
     assert_eq!(heard, [answer, answer, answer, Heard::Loop, paused, paused]);
     assert_eq!(
-        used.heard((7, 2), 0, LOOP, 12 * SECOND),
+        used.heard((7, 2), 0, GROUP, 12 * SECOND),
         answer,
         "others are"
     );
-    assert_eq!(used.heard((7, 1), 0, LOOP, 13 * SECOND), paused);
+    assert_eq!(used.heard((7, 1), 0, GROUP, 13 * SECOND), paused);
     assert_eq!(
-        used.heard((8, 1), 0, LOOP, 13 * SECOND),
+        used.heard((8, 1), 0, GROUP, 13 * SECOND),
         answer,
         "elsewhere"
     );
@@ -118,20 +121,44 @@ fn people_who_take_turns_flood_or_take_their_time_are_no_loop() {
     let used = Used::default();
     for index in 0..20 {
         // All were there before the first answer.
-        assert_eq!(used.heard((7, 1), 0, LOOP, index * SECOND), Heard::Answer);
+        assert_eq!(used.heard((7, 1), 0, GROUP, index * SECOND), Heard::Answer);
         used.answered(7, 1, (index + 1) * SECOND);
     }
     for index in 0..20 {
         let at = (index + 1) * 60 * SECOND;
-        assert_eq!(used.heard((7, 1), at, LOOP, at), Heard::Answer);
+        assert_eq!(used.heard((7, 1), at, GROUP, at), Heard::Answer);
         used.answered(7, 1, at + SECOND);
     }
     let never = LoopLimit {
         messages: 0,
+        private: 0,
         ..LOOP
     };
-    for at in 0..20 {
-        assert_eq!(used.heard((9, 1), at, never, at), Heard::Answer);
-        used.answered(9, 1, at);
+    for chat in [ChatKind::Group, ChatKind::Private] {
+        for at in 0..20 {
+            assert_eq!(used.heard((9, 1), at, (never, chat), at), Heard::Answer);
+            used.answered(9, 1, at);
+        }
     }
+}
+
+#[test]
+fn a_private_chat_has_a_number_of_its_own_unless_programs_may_write_there() {
+    let used = Used::default();
+    let private = (LOOP, ChatKind::Private);
+    let mut heard = Vec::new();
+    for index in 0..7 {
+        let at = index * SECOND;
+        let one = used.heard((7, 1), at, private, at);
+        if one == Heard::Answer {
+            used.answered(7, 1, at);
+        }
+        heard.push(one);
+    }
+    let (answer, paused) = (Heard::Answer, Heard::Paused);
+    assert_eq!(heard, [answer, answer, answer, answer, answer, Heard::Loop, paused]);
+    let limits = Limits { loops: LOOP, ..Limits::default() };
+    assert_eq!(limits.paced(true).loops, LOOP);
+    let none = limits.paced(false).loops;
+    assert_eq!((none.most(ChatKind::Private), none.messages), (0, 3));
 }

@@ -148,6 +148,26 @@ async fn a_bot_that_does_not_say_so_is_not_answered_for_ever() {
 }
 
 #[tokio::test]
+async fn a_bot_in_private_is_not_answered_for_ever_either_where_people_have_a_pace() {
+    let model = FakeModel::start().await;
+    for (rate, loops) in [(1_000, true), (0, false)] {
+        let mut changes = limits("loop", json!({ "messages": 1, "private": 3, "pause": 60 }));
+        changes["flow_control"] = json!({ "user": { "rate": rate, "burst": 1_000 } });
+        let gateway = Gateway::start(&model, changes).await;
+        let fake = gateway.onebot().await;
+        for _ in 0..3 {
+            assert_eq!(fake.ask(1, "and you?").await, "re: and you?");
+        }
+        let told = fake.ask(1, "and you?").await;
+        assert_eq!(told.starts_with("We are talking in circles."), loops, "{rate}: {told}");
+        assert_eq!(fake.ask(2, "hello").await, "re: hello", "others are answered");
+        // What he asks by a command is no talk.
+        assert_eq!(fake.ask(1, "/ping").await, "pong");
+        assert_eq!(gateway.counted("bot_loop").await, u64::from(loops));
+    }
+}
+
+#[tokio::test]
 async fn a_stranger_is_let_in_by_an_owner() {
     let model = FakeModel::start().await;
     let changes = json!({ "permissions": { "pairing": true, "owners": { "qq": ["9"] } } });
