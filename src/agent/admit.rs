@@ -18,7 +18,7 @@ use weirgate_sdk::{PlatformRole, Segment, SenderKind, UserKey};
 use super::{
     Agent,
     ending::Ending,
-    limits::Wish,
+    limits::{Minute, Wish},
     turn::{Input, Turn},
 };
 use crate::{
@@ -47,8 +47,8 @@ pub(super) struct Lately {
     told: Mutex<LruCache<(i64, i64), Gcra>>,
     /// Until when whoever is blocked is not told so again.
     turned_away: Mutex<LruCache<away::Whom, Tick>>,
-    messages: Mutex<LruCache<(i64, i64), Gcra>>,
-    commands: Mutex<LruCache<(i64, i64), Gcra>>,
+    messages: Mutex<LruCache<(i64, i64), Minute>>,
+    commands: Mutex<LruCache<(i64, i64), Minute>>,
 }
 
 impl Default for Lately {
@@ -78,12 +78,17 @@ pub(super) fn take<K: Eq + Hash>(
     bucket.take(rate, count, now)
 }
 
-/// So many in a minute.
-fn per_minute(most: u32) -> Rate {
-    Rate {
-        per_second: f64::from(most) / 60.0,
-        burst: most,
-    }
+/// Takes so many of a minute, of which the first waited so long; says whether there were enough.
+fn take_of_minute(
+    minutes: &Mutex<LruCache<(i64, i64), Minute>>,
+    whose: (i64, i64),
+    most: u32,
+    what: (u32, Tick),
+    now: Tick,
+) -> bool {
+    let mut minutes = minutes.lock();
+    let minute = minutes.get_or_insert_mut(whose, Minute::default);
+    minute.take(most, what, now)
 }
 
 impl Agent {
@@ -186,15 +191,16 @@ impl Agent {
             let text = Rights::TooLong { most };
             return Some(self.refused(input, turn, Some(&text), Reason::TooLarge));
         }
+        let now = self.clock.tick();
         let count = u32::try_from(turn.bodies.len()).unwrap_or(u32::MAX);
-        if let Some(ending) = self.over_limit(input, turn, Wish::Messages(count)) {
+        let waited = now.saturating_sub(input.since);
+        if let Some(ending) = self.over_limit(input, turn, Wish::Messages(count, waited)) {
             return Some(ending);
         }
         let most = policy.max_messages_per_minute?;
-        let count = count.min(most);
         let whose = (input.conversation, input.person);
-        let now = self.clock.tick();
-        if take(&self.lately.messages, whose, per_minute(most), count, now) {
+        let what = (count, waited);
+        if take_of_minute(&self.lately.messages, whose, most, what, now) {
             return None;
         }
         let text = Rights::TooManyMessages { most };
@@ -241,7 +247,7 @@ impl Agent {
         let most = policy.max_commands_per_minute?;
         let whose = (input.conversation, input.person);
         let now = self.clock.tick();
-        if take(&self.lately.commands, whose, per_minute(most), 1, now) {
+        if take_of_minute(&self.lately.commands, whose, most, (1, 0), now) {
             return None;
         }
         let text = Rights::TooManyCommands { most };

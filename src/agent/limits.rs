@@ -4,6 +4,7 @@
 //! but for its locks: time is an argument. What it says is told, recorded and stored by others.
 
 pub mod config;
+mod minute;
 mod talk;
 
 use std::num::NonZeroUsize;
@@ -15,13 +16,10 @@ use weirgate_sdk::{ChatKind, Timestamp};
 use self::talk::Talks;
 pub use self::{
     config::{Limits, LoopLimit, Quota},
+    minute::Minute,
     talk::Heard,
 };
-use crate::{
-    clock::Tick,
-    schedule::bucket::{Gcra, Rate},
-    store::Place,
-};
+use crate::{clock::Tick, store::Place};
 
 /// People, conversations and accounts that are remembered. Whoever falls out begins his minute anew, and his day as the
 /// store knows it.
@@ -78,8 +76,8 @@ const TOKENS: &str = "tokens";
 /// What somebody wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wish {
-    /// Messages are to be answered by a model.
-    Messages(u32),
+    /// So many messages are to be answered by a model, the first of which waited so long.
+    Messages(u32, Tick),
     /// A command is to be run.
     Command,
 }
@@ -137,8 +135,8 @@ impl Spent {
 
 /// What was used lately.
 pub struct Used {
-    messages: Mutex<LruCache<Whose, Gcra>>,
-    commands: Mutex<LruCache<Whose, Gcra>>,
+    messages: Mutex<LruCache<Whose, Minute>>,
+    commands: Mutex<LruCache<Whose, Minute>>,
     tokens: Mutex<LruCache<Whose, Spent>>,
     talks: Talks,
 }
@@ -160,20 +158,18 @@ impl Used {
     pub fn take(&self, of: [Whose; 3], wish: Wish, limits: &Limits, now: Tick) -> Result<(), u32> {
         for whose in of {
             let quota = whose.quota(limits);
-            let (buckets, most, count) = match wish {
-                Wish::Messages(count) => (&self.messages, quota.messages_per_minute, count),
-                Wish::Command => (&self.commands, quota.commands_per_minute, 1),
+            let (minutes, most, what) = match wish {
+                Wish::Messages(count, waited) => {
+                    (&self.messages, quota.messages_per_minute, (count, waited))
+                }
+                Wish::Command => (&self.commands, quota.commands_per_minute, (1, 0)),
             };
             if most == 0 {
                 continue;
             }
-            let rate = Rate {
-                per_second: f64::from(most) / 60.0,
-                burst: most,
-            };
-            let mut buckets = buckets.lock();
-            let bucket = buckets.get_or_insert_mut(whose, Gcra::default);
-            if !bucket.take(rate, count.min(most), now) {
+            let mut minutes = minutes.lock();
+            let minute = minutes.get_or_insert_mut(whose, Minute::default);
+            if !minute.take(most, what, now) {
                 return Err(most);
             }
         }

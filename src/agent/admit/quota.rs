@@ -27,7 +27,7 @@ impl Agent {
         let now = self.clock.tick();
         if let Err(most) = self.ledger.used.take(of, wish, &limits, now) {
             let text = match wish {
-                Wish::Messages(_) => Rights::TooManyMessages { most },
+                Wish::Messages(..) => Rights::TooManyMessages { most },
                 Wish::Command => Rights::TooManyCommands { most },
             };
             return Some(self.refused(input, turn, Some(&text), Reason::TooMany));

@@ -21,16 +21,18 @@ fn a_minute_has_its_limit_for_each_of_the_three() {
     });
     let take =
         |person, wish, limits: &Limits, at| used.take(Whose::of(person, 7, 1), wish, limits, at);
-    assert_eq!(take(1, Wish::Messages(3), &limits, 0), Ok(()));
-    assert_eq!(take(1, Wish::Messages(1), &limits, 0), Err(3));
+    assert_eq!(take(1, Wish::Messages(3, 0), &limits, 0), Ok(()));
+    assert_eq!(take(1, Wish::Messages(1, 0), &limits, 0), Err(3));
     assert_eq!(take(1, Wish::Command, &limits, 0), Ok(()));
     assert_eq!(take(1, Wish::Command, &limits, 0), Err(1));
-    assert_eq!(take(2, Wish::Messages(1), &limits, 0), Ok(()));
-    assert_eq!(take(1, Wish::Messages(1), &limits, 20 * SECOND), Ok(()));
+    assert_eq!(take(2, Wish::Messages(1, 0), &limits, 0), Ok(()));
+    assert_eq!(take(1, Wish::Messages(1, 0), &limits, 60 * SECOND), Err(3));
+    assert_eq!(take(1, Wish::Messages(4, 0), &limits, 61 * SECOND), Err(3));
+    assert_eq!(take(1, Wish::Messages(1, 0), &limits, 61 * SECOND), Ok(()));
     limits.conversation.messages_per_minute = 1;
-    assert_eq!(take(3, Wish::Messages(1), &limits, 0), Ok(()));
+    assert_eq!(take(3, Wish::Messages(1, 0), &limits, 0), Ok(()));
     assert_eq!(
-        take(4, Wish::Messages(1), &limits, 0),
+        take(4, Wish::Messages(1, 0), &limits, 0),
         Err(1),
         "the conversation's"
     );
@@ -156,8 +158,14 @@ fn a_private_chat_has_a_number_of_its_own_unless_programs_may_write_there() {
         heard.push(one);
     }
     let (answer, paused) = (Heard::Answer, Heard::Paused);
-    assert_eq!(heard, [answer, answer, answer, answer, answer, Heard::Loop, paused]);
-    let limits = Limits { loops: LOOP, ..Limits::default() };
+    assert_eq!(
+        heard,
+        [answer, answer, answer, answer, answer, Heard::Loop, paused]
+    );
+    let limits = Limits {
+        loops: LOOP,
+        ..Limits::default()
+    };
     assert_eq!(limits.paced(true).loops, LOOP);
     let none = limits.paced(false).loops;
     assert_eq!((none.most(ChatKind::Private), none.messages), (0, 3));

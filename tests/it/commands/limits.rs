@@ -1,7 +1,9 @@
 //! What one person, one conversation and one account may have, talking in circles, and strangers.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
-use weirgate_testkit::model::FakeModel;
+use weirgate_testkit::model::{FakeModel, Script};
 
 use crate::gateway::{BOT, Chat as _, Gateway, LIMIT, rows};
 
@@ -117,6 +119,38 @@ async fn each_limit_holds_for_its_own_and_for_what_it_counts() {
                 "{of}, {counts}: {other}"
             );
         }
+    }
+}
+
+#[tokio::test]
+async fn messages_that_are_answered_together_count_each() {
+    let model = FakeModel::start().await;
+    for (most, answered) in [(2, false), (3, true)] {
+        let mut changes = limits("user", json!({ "messages_per_minute": most }));
+        changes["flow_control"]["max_turns_in_flight"] = json!(1);
+        changes["flow_control"]["max_turns_per_user"] = json!(1);
+        let gateway = Gateway::start(&model, changes).await;
+        let fake = gateway.onebot().await;
+        // His messages gather behind the turn of somebody else.
+        model.push(Script::answer("slow").first(Duration::from_secs(1)));
+        let count = model.count();
+        fake.send_private(2, "a question").await;
+        model.wait_for(count + 1).await;
+        for text in ["one", "two", "three"] {
+            fake.send_private(1, text).await;
+        }
+        assert_eq!(fake.answer().await.text(), "slow");
+        let told = fake.answer().await.text();
+        if answered {
+            assert!(told.contains("one") && told.contains("three"), "{told}");
+            let told = fake.ask(1, "four").await;
+            assert!(told.contains("at most 3 of your messages"), "{told}");
+        } else {
+            assert!(told.contains("at most 2 of your messages"), "{told}");
+            // What was refused counts nothing.
+            assert_eq!(fake.ask(1, "four").await, "re: four");
+        }
+        assert_eq!(gateway.counted("too_many").await, 1);
     }
 }
 
