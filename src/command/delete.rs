@@ -2,8 +2,8 @@
 //!
 //! Owns what "everything" is, in this order: what waits and what is not sent ends with a reason, running turns are
 //! stopped, the words of all messages and answers are taken out of the journal, its files are removed, and with the end of
-//! the turn go the context, the settings, what else waits for an answer, and what is personal in the audit log. Roles stay, so that
-//! nobody rises by it; so do the bare records of the audit log, and the rows of the journal without their words, because they keep an event from being taken
+//! the turn go the context, the settings, what else waits for an answer, and what is personal in the audit log. Roles and the
+//! lists of who is shut out stay, so that nobody rises or comes back by it; so do the bare records of the audit log, and the rows of the journal without their words, because they keep an event from being taken
 //! twice.
 
 use std::time::Duration;

@@ -25,6 +25,23 @@ pub struct Erase {
 pub struct Forget {
     /// The conversation's number.
     pub conversation: i64,
-    /// Besides what was said: its settings but for roles, and what waits for an answer.
+    /// Besides what was said: its settings but for what [`stays`], and what waits for an answer.
     pub all: bool,
+}
+
+/// What the keys of roles begin with.
+const ROLE: &str = "role:";
+/// Settings of a conversation that stay when everything of it is deleted, beside roles: who is shut out of it, what whoever
+/// has no role may, and what was used today.
+pub const STAY: [&str; 4] = [
+    "policy:blacklist",
+    "policy:whitelist",
+    "policy:default_role",
+    "tokens",
+];
+
+/// Whether a setting of a conversation stays when everything of it is deleted: nobody comes back, rises or has more by that.
+#[must_use]
+pub fn stays(key: &str) -> bool {
+    key.starts_with(ROLE) || STAY.contains(&key)
 }

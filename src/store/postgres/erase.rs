@@ -9,7 +9,7 @@ use crate::{
     reason::Reason,
     store::{
         Erase, Forget, PendingKind, PendingState,
-        erase::{NO_MESSAGE, NO_REPLY},
+        erase::{NO_MESSAGE, NO_REPLY, STAY},
         row::SLICE,
         sqlite::code,
     },
@@ -68,10 +68,14 @@ pub async fn forget(connection: &mut PgConnection, forget: Forget) -> sqlx::Resu
     if !forget.all {
         return Ok(());
     }
-    sqlx::query("DELETE FROM setting WHERE conversation = $1 AND substr(key, 1, 5) <> 'role:'")
-        .bind(forget.conversation)
-        .execute(&mut *connection)
-        .await?;
+    sqlx::query(
+        "DELETE FROM setting WHERE conversation = $1 AND NOT starts_with(key, 'role:')
+             AND key <> ALL($2)",
+    )
+    .bind(forget.conversation)
+    .bind(STAY.map(str::to_owned).to_vec())
+    .execute(&mut *connection)
+    .await?;
     // What people wanted to be told; a ban that is put off still ends.
     sqlx::query(
         "UPDATE outbox SET body = $2, state = $3, reason = $4

@@ -18,6 +18,7 @@ pub use columns::{Begins, Ends, HistoryRows, Inbox, Intents, Receipts, Replies, 
 use crate::store::{
     Accept, Accepted, Audit, Effect, End, Finish, Forget, NewReply, Pending, Performed, Receipt,
     Role, Write,
+    erase::stays,
     sqlite::{
         code,
         operation::{needs_end, needs_turn},
@@ -444,9 +445,8 @@ impl<'a, 'n> Planner<'a, 'n> {
                 Effect::Forget(forget) => {
                     if forget.all {
                         let here = |place: &(i64, i64, &str)| place.0 == forget.conversation;
-                        self.plan
-                            .settings
-                            .retain(|place, _| !here(place) || place.2.starts_with("role:"));
+                        let settings = &mut self.plan.settings;
+                        settings.retain(|place, _| !here(place) || stays(place.2));
                     }
                     self.plan.forgets.push(*forget);
                 }

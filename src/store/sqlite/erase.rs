@@ -9,7 +9,7 @@ use crate::{
     reason::Reason,
     store::{
         Erase, Forget, PendingKind, PendingState,
-        erase::{NO_MESSAGE, NO_REPLY},
+        erase::{NO_MESSAGE, NO_REPLY, STAY},
         row::SLICE,
     },
 };
@@ -71,9 +71,16 @@ impl Writer {
         }
         self.connection
             .prepare_cached(
-                "DELETE FROM setting WHERE conversation = ?1 AND substr(key, 1, 5) <> 'role:'",
+                "DELETE FROM setting WHERE conversation = ?1 AND substr(key, 1, 5) <> 'role:'
+                     AND key NOT IN (?2, ?3, ?4, ?5)",
             )?
-            .execute([forget.conversation])?;
+            .execute(params![
+                forget.conversation,
+                STAY[0],
+                STAY[1],
+                STAY[2],
+                STAY[3]
+            ])?;
         // What people wanted to be told; a ban that is put off still ends.
         self.connection
             .prepare_cached(

@@ -177,6 +177,32 @@ async fn what_is_kept_of_a_conversation_is_deleted_as_far_as_was_chosen() {
 }
 
 #[tokio::test]
+async fn who_is_shut_out_stays_so_when_everything_is_deleted() {
+    let model = FakeModel::start().await;
+    let gateway = Gateway::start(&model, json!({})).await;
+    let fake = group(&gateway).await;
+    let said = async |text: &str| fake.ask_as("owner", GROUP, OWNER, text).await;
+    for policy in ["blacklist @100003", "allow_media off"] {
+        said(&format!("/policy {policy}")).await;
+    }
+    let code = to_approve(&said("/delete").await);
+    let told = said(&format!("/approve {code} all")).await;
+    assert!(told.starts_with("Deleted"), "{told}");
+    assert_eq!(
+        said("/policy blacklist").await,
+        "Policy of this conversation:\nblacklist: 100003"
+    );
+    let told = said("/policy allow_media").await;
+    assert!(
+        told.ends_with("allow_media: on"),
+        "the rest is gone: {told}"
+    );
+    let told = fake.ask_as("member", GROUP, BOB, "I am back").await;
+    assert_eq!(told, "You are not answered here.");
+    assert_eq!(model.count(), 0);
+}
+
+#[tokio::test]
 async fn only_owners_delete_and_leave_groups_and_four_eyes_look() {
     let model = FakeModel::start().await;
     let gateway = Gateway::start(&model, json!({})).await;
