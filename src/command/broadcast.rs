@@ -1,11 +1,9 @@
 //! /broadcast: says something in every conversation that the gateway knows.
 //!
-//! Owns which conversations that are, and the pace. Nothing is said before the caller has seen how many there are.
-
-use std::collections::HashMap;
+//! Nothing is said before the caller has seen how many there are. Which they are, and at what pace it goes out, is in
+//! [`crate::outbound::due::Announce`].
 
 use async_trait::async_trait;
-use weirgate_sdk::{AccountName, Platform};
 
 use super::{
     Call, Command, Desk, Done, Site, Spec, When,
@@ -13,11 +11,10 @@ use super::{
     words::Words,
 };
 use crate::{
-    clock::millis,
     i18n::{About, arguments::Label, oversight::Oversight},
-    outbound::due::Say,
+    outbound::due::{Announce, Portion},
     permission::{AuditEvent, Capability, Level, Scope},
-    store::{ConversationFilter, Effect, StoreError},
+    store::{Effect, StoreError},
 };
 
 /// /broadcast
@@ -38,17 +35,8 @@ static SPEC: Spec = Spec {
 
 /// The word that means it.
 const YES: [&str; 2] = ["--yes", "—yes"];
-/// Conversations at most: all rows are written in one transaction.
-const MOST: usize = 2_000;
 /// Characters of a text at most.
 const LONGEST: usize = 2_000;
-/// Conversations that are read at once.
-const PAGE: usize = 1_000;
-/// Of its pace an account spends one part in so many on this; and the shortest pause between two, in seconds.
-const SHARE: (f64, f64) = (4.0, 0.2);
-
-/// Where to, and when: milliseconds from now.
-type Places = Vec<(i64, i64)>;
 
 #[async_trait]
 impl Command for Broadcast {
@@ -73,12 +61,7 @@ impl Command for Broadcast {
             let told = Oversight::NoAnnouncement { longest: LONGEST };
             return Ok(Done::declined(told.render(call.language)));
         }
-        let Some(places) = places(&call, desk).await? else {
-            let told = Oversight::TooManyPlaces { most: MOST };
-            return Ok(Done::declined(told.render(call.language)));
-        };
-        let count = places.len();
-        let lasts = places.iter().map(|(_, after)| *after).max().unwrap_or(0);
+        let (count, lasts) = reach(&call, desk).await?;
         let seconds = u64::try_from(lasts).unwrap_or(0) / 1_000;
         if !yes || count == 0 {
             let told = Oversight::WouldAnnounce { count, seconds };
@@ -87,12 +70,12 @@ impl Command for Broadcast {
         let (now, turn) = (desk.now(), call.turn);
         let told = Oversight::Announcing { count, seconds };
         let mut done = Done::text(told.render(call.language));
-        done.effects
-            .extend(places.into_iter().map(|(conversation, after)| {
-                let say = Say { text: text.clone() };
-                let subject = format!("say:{turn}");
-                Effect::Defer(say.at(now.saturating_add(after), conversation, turn, subject))
-            }));
+        let announce = Announce::new(text);
+        done.effects.push(Effect::Defer(announce.at(
+            now,
+            call.site.conversation,
+            turn,
+        )));
         let record = call
             .proof
             .record(AuditEvent::Broadcast, String::new(), turn);
@@ -102,41 +85,17 @@ impl Command for Broadcast {
     }
 }
 
-/// All conversations but this one whose accounts are at work here, each with its time; threads are part of theirs. `None`
-/// if there are too many.
-async fn places(call: &Call<'_>, desk: &Desk) -> Result<Option<Places>, StoreError> {
-    let (mut after, mut places) = (0, Places::new());
-    let mut sent: HashMap<(Platform, AccountName), u32> = HashMap::new();
+/// How many conversations there are beside this one, and how long it takes to reach them, in milliseconds.
+async fn reach(call: &Call<'_>, desk: &Desk) -> Result<(usize, i64), StoreError> {
+    let (mut count, mut lasts, mut after) = (0_usize, 0_i64, 0);
     loop {
-        let page = desk
-            .store
-            .conversations(ConversationFilter::after(after), PAGE)
-            .await?;
-        let Some((last, _)) = page.last() else {
-            return Ok(Some(places));
-        };
-        after = *last;
-        for (number, key) in page {
-            if number == call.site.conversation || key.thread.is_some() {
-                continue;
-            }
-            let Some(adapter) = desk.deliverer.adapter(&key) else {
-                continue;
-            };
-            if places.len() >= MOST {
-                return Ok(None);
-            }
-            let rate = adapter.capabilities(&key).rates.account;
-            let place = sent.entry((key.platform, key.account)).or_default();
-            places.push((number, millis(pause(rate) * *place)));
-            *place += 1;
+        let here = call.site.conversation;
+        let portion = Portion::read(&desk.store, &desk.deliverer, here, after).await?;
+        count = count.saturating_add(portion.places.len());
+        lasts = lasts.saturating_add(portion.lasts);
+        match portion.next {
+            Some(next) => after = next,
+            None => return Ok((count, lasts)),
         }
     }
-}
-
-/// Between two announcements of an account with this pace.
-fn pause(rate: f64) -> std::time::Duration {
-    let (share, shortest) = SHARE;
-    let wanted = if rate > 0.0 { share / rate } else { shortest };
-    std::time::Duration::from_secs_f64(wanted.clamp(shortest, 60.0))
 }

@@ -79,11 +79,6 @@ pub enum Oversight {
         /// The most characters.
         longest: usize,
     },
-    /// There are more conversations than are announced to.
-    TooManyPlaces {
-        /// The most.
-        most: usize,
-    },
     /// What an announcement would do.
     WouldAnnounce {
         /// In how many conversations.
@@ -158,9 +153,6 @@ impl Oversight {
             Self::NoAnnouncement { longest } => {
                 format!("/broadcast TEXT, with at most {longest} characters.")
             }
-            Self::TooManyPlaces { most } => {
-                format!("Not announced: there are more than {most} conversations.")
-            }
             Self::WouldAnnounce { count: 0, .. } => "There is no other conversation.".into(),
             Self::WouldAnnounce { count, seconds } => format!(
                 "This would go to {count} conversations and take {}. Nothing was sent: write it again with --yes.",
@@ -212,7 +204,6 @@ impl Oversight {
                 format!("未备份：{folder} 中已有 {most} 个备份，请先移走一些。")
             }
             Self::NoAnnouncement { longest } => format!("/broadcast 文字，最多 {longest} 个字符。"),
-            Self::TooManyPlaces { most } => format!("未发送：会话超过 {most} 个。"),
             Self::WouldAnnounce { count: 0, .. } => "没有其他会话。".into(),
             Self::WouldAnnounce { count, seconds } => format!(
                 "将发送到 {count} 个会话，需要 {}。尚未发送：确认请加上 --yes 再发一次。",

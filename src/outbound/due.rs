@@ -4,6 +4,7 @@
 //! Owns the task that waits for the next one, how often it is tried, and the report. What is done once is not done
 //! again: the platform is asked first.
 
+mod announce;
 mod ask;
 mod lift;
 mod remind;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 use weirgate_sdk::{ConversationKey, Stop};
 
+pub use announce::{Announce, Portion};
 pub use lift::{Lift, Lifted, Ordered};
 pub use remind::{Author, Remind, subjects};
 pub use say::Say;
@@ -52,6 +54,8 @@ pub enum Task {
     Lift(Lift),
     /// Something is said.
     Say(Say),
+    /// Something is said in all conversations.
+    Announce(Announce),
     /// Somebody is reminded.
     Remind(Remind),
 }
@@ -137,6 +141,7 @@ impl Performer {
         match serde_json::from_str::<Task>(&row.body) {
             Ok(Task::Lift(lift)) => self.end_time(&row, &key, &lift).await,
             Ok(Task::Say(say)) => self.say(&row, key, say).await,
+            Ok(Task::Announce(announce)) => self.announce(&row, announce).await,
             Ok(Task::Remind(remind)) => self.remind(&row, key, remind).await,
             Err(error) => {
                 tracing::error!(action = row.id, %error, "what was put off cannot be read; given up");
@@ -238,8 +243,19 @@ impl Performer {
         outcome: ReceiptOutcome,
         told: Option<(Option<Effect>, Option<Post>)>,
     ) -> Result<(), StoreError> {
+        let (record, post) = told.unwrap_or_default();
+        self.settle_with(row, outcome, record.into_iter().collect(), post)
+            .await
+    }
+
+    async fn settle_with(
+        &self,
+        row: &Due,
+        outcome: ReceiptOutcome,
+        effects: Vec<Effect>,
+        mut post: Option<Post>,
+    ) -> Result<(), StoreError> {
         let now = self.clock.now();
-        let (record, mut post) = told.unwrap_or_default();
         let notice = post.as_mut().and_then(|post| post.row(now, now));
         let performed = Performed {
             receipt: Receipt {
@@ -248,7 +264,7 @@ impl Performer {
                 outcome,
                 at: now,
             },
-            effects: record.into_iter().collect(),
+            effects,
             notices: notice.into_iter().collect(),
         };
         let performed = Box::new(performed);

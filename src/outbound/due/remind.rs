@@ -69,7 +69,7 @@ impl Remind {
     pub fn of(due: &Due) -> Option<Self> {
         match serde_json::from_str(&due.body).ok()? {
             Task::Remind(remind) => Some(remind),
-            Task::Lift(_) | Task::Say(_) => None,
+            Task::Lift(_) | Task::Say(_) | Task::Announce(_) => None,
         }
     }
 

@@ -20,7 +20,7 @@ use crate::{
         deliver::{Deliverer, Parts},
     },
     store::{
-        Accept, Finish, HistoryScope, Place, TurnState,
+        Accept, Finish, HistoryScope, Meeting, Place, TurnState,
         config::{Durability, Retention},
         sqlite::{Options as StoreOptions, SqliteStore},
     },
@@ -318,6 +318,41 @@ async fn what_comes_again_comes_at_each_of_its_times_also_over_a_restart() {
     assert!(told[2].contains("1970-01-03 06:00"), "{told:?}");
     tokio::time::sleep(DAY).await;
     assert_eq!(stage.texts("g1").len(), 4);
+    process.end().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_announcement_reaches_everybody_once_a_portion_at_a_time_also_over_a_restart() {
+    let (folder, stage) = stage();
+    let path = folder.path().join("db");
+    let process = start(&path, &stage, START);
+    // The one in which it was asked for is `g1`.
+    let all: Vec<String> = (2..1_202).map(|number| format!("g{number}")).collect();
+    for name in &all {
+        let meeting = Box::new(Meeting {
+            conversation: stage.key(name),
+            person: stage.user("ann"),
+        });
+        let met = commit(&process.store, |then| Write::Meet(meeting, then));
+        met.await.unwrap();
+    }
+    process
+        .turn(&stage, "e".to_owned(), START, |conversation, turn| {
+            let announce = Announce::new("hello all".to_owned());
+            vec![Effect::Defer(announce.at(START, conversation, turn))]
+        })
+        .await;
+    let said = |name: &String| stage.texts(name).len();
+    let reached = || all.iter().filter(|name| said(name) > 0).count();
+    assert!(until(DAY, || reached() > 700).await);
+    let waiting = process.store.deferred(5_000).await.unwrap().len();
+    assert!(waiting < 502, "{waiting} wait at once");
+    process.end().await;
+    let process = start(&path, &stage, START + 7_000_000);
+    assert!(until(DAY, || reached() == all.len()).await, "{}", reached());
+    tokio::time::sleep(DAY).await;
+    assert!(all.iter().all(|name| stage.texts(name) == ["hello all"]));
+    assert!(stage.texts("g1").is_empty());
     process.end().await;
 }
 
