@@ -147,7 +147,15 @@ impl Receiver<'_> {
             } else {
                 ChatKind::Group
             },
-            sender: self.sender(data, user),
+            sender: Sender {
+                // What somebody is in a guild he is not in private.
+                role: if is_private {
+                    PlatformRole::Unknown
+                } else {
+                    role(data)
+                },
+                ..self.sender(data, user)
+            },
             id: id.into(),
             segments: content.segments,
             via: Via::Text,
@@ -190,7 +198,7 @@ impl Receiver<'_> {
                 .find(|name| !name.is_empty())
                 .unwrap_or_default(),
             is_bot: author["bot"] == true,
-            role: role(data),
+            role: PlatformRole::Unknown,
             kind: SenderKind::Person,
         }
     }
