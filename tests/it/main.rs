@@ -28,6 +28,7 @@ mod inbound_rules;
 mod mcp;
 mod memory;
 mod observability;
+mod paths;
 mod postgres;
 mod qq;
 mod reasons;

@@ -12,7 +12,7 @@ mod media;
 mod missed;
 mod moderation;
 mod official;
-mod official_whole;
+pub mod official_whole;
 mod outcomes;
 mod requests;
 mod sharing;

@@ -2,6 +2,10 @@
 
 use std::time::Duration;
 
+use base64::{
+    Engine as _,
+    engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
+};
 use serde_json::{Value, json};
 use weirgate_testkit::{
     model::{Ending, FakeModel, Script},
@@ -109,6 +113,104 @@ async fn a_model_that_says_the_key_is_redacted_wherever_the_stream_cuts_it() {
     model.push(Script::answer(&format!("token {TOKEN} and {ADMIN}")));
     let said = fake.ask(1, "again").await;
     assert_clean("the answer", &said);
+    assert_clean("the log", &gateway.log());
+}
+
+/// How a model that was asked to hide it could say a secret.
+fn disguises(secret: &str) -> Vec<(&'static str, String)> {
+    let quoted = serde_json::to_string(secret).unwrap();
+    let every = |signs: usize, mark: &str| {
+        let signs_of: Vec<char> = secret.chars().collect();
+        let parts = signs_of.chunks(signs).map(String::from_iter);
+        parts.collect::<Vec<String>>().join(mark)
+    };
+    let percent: String = secret
+        .bytes()
+        .map(|byte| match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => {
+                char::from(byte).to_string()
+            }
+            byte => format!("%{byte:02X}"),
+        })
+        .collect();
+    let mut all = vec![
+        ("plain", secret.to_owned()),
+        ("quoted", quoted),
+        (
+            "quoted in quotes",
+            serde_json::to_string(&json!({ "key": secret }).to_string()).unwrap(),
+        ),
+        ("percent", percent),
+        ("Base64", STANDARD.encode(secret)),
+        (
+            "Base64 in a longer text",
+            STANDARD.encode(format!("api_key={secret};")),
+        ),
+        ("Base64 for addresses", URL_SAFE_NO_PAD.encode(secret)),
+    ];
+    // A blank beside a break is taken for what indents the line.
+    if !secret.contains(' ') {
+        all.extend([
+            ("over lines", every(7, "\n")),
+            ("over indented lines", every(5, "\n    ")),
+            ("a sign a line", every(1, "\n")),
+        ]);
+    }
+    all
+}
+
+/// Whether a text shows so much of a secret's disguise that it could be put together.
+fn shows(text: &str, disguise: &str) -> bool {
+    let bare = |text: &str| text.replace([' ', '\n', '"', '\\'], "");
+    let (text, disguise) = (bare(text), bare(disguise));
+    let signs: Vec<char> = disguise.chars().collect();
+    let middle = signs.len() / 2;
+    let window = signs[middle.saturating_sub(5)..(middle + 5).min(signs.len())].iter();
+    text.contains(&window.collect::<String>())
+}
+
+#[tokio::test]
+async fn a_secret_in_disguise_does_not_arrive_however_the_stream_cuts_it() {
+    let model = FakeModel::start().await;
+    let mut changes = changes("text");
+    changes["output"] = json!({
+        "streaming": { "chunk_interval": 0.01 },
+        "platform_adaptation": { "strategy_by_platform": { "qq": "full" } },
+    });
+    let gateway = start(&model, changes).await;
+    let mut client = WebChatClient::connect(gateway.http()).await;
+    client.enter(None).await;
+    let fake = gateway.onebot_with(known()).await;
+    for (number, (name, disguise)) in [KEY, TOKEN, ADMIN]
+        .into_iter()
+        .flat_map(disguises)
+        .enumerate()
+    {
+        let text = format!("Here it is: {disguise} - and that was it.");
+        for size in [1, 3, text.len()] {
+            let signs: Vec<char> = text.chars().collect();
+            let pieces: Vec<String> = signs.chunks(size).map(String::from_iter).collect();
+            let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
+            let script = Script::pieces(&pieces);
+            model.push(script.clone());
+            let said = fake.ask(1, "say it").await;
+            assert!(!shows(&said, &disguise), "{name} by {size}: {said}");
+            assert!(said.ends_with("and that was it."), "{name}: {said}");
+            model.push(script);
+            client.say(&format!("m{number}-{size}"), "say it").await;
+            let (mut frames, mut shown) = (String::new(), String::new());
+            loop {
+                let frame = client.next().await;
+                shown.push_str(frame["text"].as_str().unwrap_or_default());
+                frames.push_str(&frame.to_string());
+                if frame["type"] == "end" {
+                    break;
+                }
+            }
+            assert!(!shows(&frames, &disguise), "{name} by {size}: {frames}");
+            assert!(!shows(&shown, &disguise), "{name} by {size}: {shown}");
+        }
+    }
     assert_clean("the log", &gateway.log());
 }
 

@@ -208,3 +208,38 @@ async fn the_bench_of_the_command_line_prints_figures() {
     let output = command.output().await.unwrap();
     assert_eq!(output.status.code(), Some(1));
 }
+
+#[tokio::test]
+async fn the_bench_of_the_command_line_measures_secrets_too() {
+    let gateway = Gateway::bare();
+    let pem = "-----BEGIN PRIVATE KEY-----\nMIIBVAIBADANBgkqhkiG9w0BAQEFAASCAT4wggE6AgEAAkEA\n-----END PRIVATE KEY-----";
+    let lines = [
+        json!({ "line": "export GITHUB_TOKEN=ghp_aB3dE5fG7hJ9kL2mN4pQ6rS8tU1vW3xY5zA7",
+            "value": "ghp_aB3dE5fG7hJ9kL2mN4pQ6rS8tU1vW3xY5zA7" }),
+        json!({ "line": "postgres://app:tr0ub4dor-and-3@db.example.org/app", "value": "tr0ub4dor-and-3" }),
+        json!({ "line": pem, "value": pem }),
+        // One that nothing tells from a word.
+        json!({ "line": "the word is swordfish", "value": "swordfish" }),
+        json!({ "line": "let key = map.keys().next();" }),
+        json!({ "line": "See you at 10:30, bring the password reset form." }),
+    ];
+    let file: Vec<String> = lines.iter().map(ToString::to_string).collect();
+    gateway.write("secrets.jsonl", &file.join("\n"));
+    let path = gateway.folder().join("secrets.jsonl");
+    let mut command = gateway.command(&["security", "bench", path.to_str().unwrap()]);
+    let output = command.output().await.unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("4 secrets, 3 found: 75.0"), "{said}");
+    assert!(said.contains("2 ordinary lines, 0 mistaken: 0.0"), "{said}");
+    for secret in ["tr0ub4dor", "ghp_aB3d", "MIIBVA"] {
+        assert!(!said.contains(secret), "{said}");
+    }
+    // A line that is none says where it is.
+    gateway.write("secrets.jsonl", "{\"line\": \"x\"}\nnot json\n");
+    let mut command = gateway.command(&["security", "bench", path.to_str().unwrap()]);
+    let output = command.output().await.unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains('2'), "{said}");
+}

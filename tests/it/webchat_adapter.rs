@@ -1,7 +1,7 @@
 //! The web chat adapter over real sockets, with a recording gateway behind it.
 
 mod cards;
-mod doors;
+pub mod doors;
 mod files;
 mod frames;
 mod managed;

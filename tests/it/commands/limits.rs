@@ -3,8 +3,12 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use weirgate_testkit::model::{FakeModel, Script};
+use weirgate_testkit::{
+    model::{FakeModel, Script},
+    onebot::FakeOneBot,
+};
 
+use super::matrix::asked;
 use crate::gateway::{BOT, Chat as _, Gateway, LIMIT, rows};
 
 fn limits(of: &str, quota: Value) -> Value {
@@ -246,6 +250,64 @@ async fn a_stranger_is_let_in_by_an_owner() {
     assert!(told.contains("/pair ") && !told.contains(&code), "{told}");
     let told = fake.ask_as("member", 50, 1, "/pair remove 9").await;
     assert_eq!(told, "Only an owner of the gateway may do that.");
+}
+
+/// The code that a stranger is told.
+async fn code_of(fake: &FakeOneBot, user: u64) -> String {
+    let told = asked(fake, user, "hello").await;
+    let code = told.split("/pair ").nth(1);
+    let code = code.and_then(|rest| rest.split(' ').next());
+    code.expect("a code").to_owned()
+}
+
+/// Waits until the clock was heard of. The leap may break the connection, and what waits in it is too old; whoever asks
+/// here is told so and nobody else.
+async fn has_run_for(fake: &FakeOneBot, time: &str) {
+    loop {
+        fake.send_private(8, "/status").await;
+        let told = fake.next_reply(Duration::from_secs(2)).await;
+        if told.is_some_and(|told| told.text().contains(time)) {
+            return;
+        }
+    }
+}
+
+#[tokio::test]
+async fn codes_of_strangers_end_after_a_day_and_are_a_hundred_at_most() {
+    let model = FakeModel::start().await;
+    let changes = json!({ "permissions": { "pairing": true, "owners": { "qq": [8, 9] } } });
+    let mut gateway = Gateway::prepare(&model, changes);
+    if !gateway.with_clock() {
+        return;
+    }
+    gateway.up().await;
+    let fake = gateway.onebot().await;
+    let mut codes = Vec::new();
+    for user in 1_001..=1_100 {
+        codes.push(code_of(&fake, user).await);
+    }
+    // Of another one nobody could be told.
+    fake.send_private(1_101, "hello").await;
+    counts(&gateway, "not_paired", 101).await;
+    assert_eq!(fake.reply_count(), 100, "he is told nothing");
+    let waiting = fake.ask(9, "/pair").await;
+    assert_eq!(waiting.lines().count(), 100, "{waiting}");
+    // Whoever is let in makes room.
+    let told = fake.ask(9, &format!("/pair {}", codes[1])).await;
+    assert_eq!(told, "qq//1002 is let in.");
+    let last = code_of(&fake, 1_101).await;
+    // Just before a day is over they are good, and not behind it.
+    gateway.turn_clock("+86000s x1");
+    has_run_for(&fake, ", up 23h").await;
+    let told = asked(&fake, 9, &format!("/pair {last}")).await;
+    assert_eq!(told, "qq//1101 is let in.");
+    gateway.turn_clock("+88000s x1");
+    has_run_for(&fake, ", up 1d").await;
+    let told = asked(&fake, 9, &format!("/pair {}", codes[0])).await;
+    assert_eq!(told, "No such code is good.");
+    assert_eq!(asked(&fake, 9, "/pair").await, "Nobody waits to be let in.");
+    let again = code_of(&fake, 1_001).await;
+    assert_ne!(again, codes[0], "he is told a new one");
 }
 
 #[tokio::test]

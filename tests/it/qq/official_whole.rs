@@ -21,7 +21,7 @@ fn account(fake: &FakeQq, changes: Value) -> Value {
     json!({ "official": account })
 }
 
-async fn gateway(fake: &FakeQq, official: Value, changes: Value) -> (FakeModel, Gateway) {
+pub async fn gateway(fake: &FakeQq, official: Value, changes: Value) -> (FakeModel, Gateway) {
     let model = FakeModel::start().await;
     let accounts = json!({ "bot": account(fake, official) });
     let mut all = json!({ "platforms": { "qq": { "accounts": accounts } } });
@@ -279,4 +279,50 @@ async fn an_answer_grows_in_a_private_chat() {
     );
     assert_eq!(fake.messages().len(), 1);
     assert_eq!(fake.violations(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn neither_the_secret_nor_a_token_is_in_a_log_that_tells_everything() {
+    let fake = FakeQq::start().await;
+    let trace = json!({ "observability": { "log": { "level": "trace" } } });
+    let (_model, mut gateway) = gateway(&fake, json!({}), trace).await;
+    assert!(until(|| fake.sessions().0 > 0).await, "{}", gateway.log());
+    let ask = async |number: usize| {
+        let text = format!("/ping {number}");
+        fake.say(Where::Private, 7, &text, &Value::Null);
+        while answer(&fake).await != number.to_string() {}
+    };
+    ask(1).await;
+    // Each thing that can go wrong with a call is logged with what was called.
+    let refused =
+        |status, body: &str| Fault::Refused(status, json!({ "message": body, "code": 11_241 }));
+    for fault in [
+        Fault::Garbled,
+        Fault::Broken,
+        refused(401, SECRET),
+        refused(401, "QQBot token-1"),
+        refused(500, "QQBot token-2"),
+    ] {
+        fake.fail("send", fault);
+        let count = fake.calls("send").len();
+        fake.say(Where::Private, 7, "/ping x", &Value::Null);
+        assert!(until(|| fake.calls("send").len() > count).await);
+    }
+    for (number, fault) in [Fault::Garbled, Fault::Broken, refused(500, SECRET)]
+        .into_iter()
+        .enumerate()
+    {
+        fake.expire_tokens();
+        fake.fail("token", fault);
+        ask(10 + number).await;
+    }
+    fake.close(4_009);
+    ask(20).await;
+    gateway.term().await;
+    let log = gateway.log();
+    assert!(log.contains("TRACE"), "it tells everything");
+    for secret in [SECRET, "token-1", "token-2", "token-3"] {
+        let line = log.lines().find(|line| line.contains(secret));
+        assert_eq!(line, None, "{secret}");
+    }
 }

@@ -1,7 +1,9 @@
 //! The blocklist: what is taken out of what comes in and of what is answered.
 
+use std::time::Duration;
+
 use serde_json::json;
-use weirgate_testkit::model::Script;
+use weirgate_testkit::{model::Script, webchat::WebChatClient};
 
 use super::start;
 use crate::gateway::Chat as _;
@@ -100,4 +102,46 @@ async fn an_entry_says_what_follows_from_it() {
     fake.send_private(2, "hello").await;
     while fake.next_reply(crate::gateway::LIMIT).await.unwrap().text() != "re: hello" {}
     assert!(fake.reply_count() - before < 10, "{}", fake.reply_count());
+}
+
+#[tokio::test]
+async fn a_word_of_the_list_is_never_shown_however_a_stream_cuts_it() {
+    let list = json!({
+        "context": { "system_prompt": "" },
+        "output": { "streaming": { "chunk_interval": 0.01 } },
+        "security": { "content_filter": { "blocklist": ["cheese", "机密"], "replacement": "(gone)" } },
+    });
+    let (model, gateway, _fake) = start(list).await;
+    let mut visitor = WebChatClient::connect(gateway.http()).await;
+    visitor.enter(None).await;
+    let text = "Take some cheese, 这是机密信息, and go.";
+    let cuts = text.char_indices().map(|(at, _)| at).skip(1);
+    for (number, cut) in cuts.enumerate() {
+        let pieces = [&text[..cut], &text[cut..]];
+        model.push(Script::pieces(&pieces).between(Duration::from_millis(30)));
+        visitor.say(&format!("m{number}"), "tell").await;
+        let (mut frames, mut last) = (String::new(), String::new());
+        loop {
+            let frame = visitor.next().await;
+            assert!(frame.get("closed").is_none(), "{frame}");
+            frames.push_str(&frame.to_string());
+            if frame["final"] == true {
+                frame["text"].as_str().unwrap().clone_into(&mut last);
+            }
+            if frame["type"] == "end" {
+                break;
+            }
+        }
+        assert_eq!(
+            last, "Take some (gone), 这是(gone)信息, and go.",
+            "cut at {cut}"
+        );
+        for part in ["che", "机"] {
+            assert!(
+                !frames.contains(part),
+                "{part} is shown, cut at {cut}: {frames}"
+            );
+        }
+    }
+    assert!(gateway.counted("content_filtered").await > 0);
 }

@@ -129,6 +129,33 @@ async fn in_a_group_only_a_reply_of_the_one_who_is_asked_is_the_answer() {
 }
 
 #[tokio::test]
+async fn a_question_is_answered_also_where_commands_are_off() {
+    let (model, gateway, fake) = start().await;
+    let asked = async |role: &str, user, text: &str| {
+        fake.group_as(role, GROUP, user, text).await;
+        fake.answer().await.text()
+    };
+    let told = asked("owner", OTHER, "/policy allow_commands off").await;
+    assert!(told.ends_with("allow_commands is now: off"), "{told}");
+    for way in ["/answer", "/deny"] {
+        model.push(Script::calls(&[asks("How many?", &[])]));
+        let question = asked("member", ASKER, "buy eggs").await;
+        let answer = match way {
+            "/answer" => format!("/answer {} a dozen", code(&question)),
+            _ => format!("/deny {}", code(&question)),
+        };
+        model.push(Script::answer("bought"));
+        assert_eq!(asked("member", ASKER, &answer).await, "bought");
+        let got = got(&model);
+        assert_eq!(got.contains("a dozen"), way == "/answer", "{got}");
+        // Now that nothing waits it is a command like others.
+        let told = asked("member", ASKER, &answer).await;
+        assert_eq!(told, "Commands are switched off here.");
+    }
+    assert_eq!(gateway.counted("commands_off").await, 2);
+}
+
+#[tokio::test]
 async fn a_command_answers_or_declines_and_time_does() {
     let (model, gateway, fake) = start().await;
     let said = async |text: &str| {

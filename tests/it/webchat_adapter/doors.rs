@@ -256,9 +256,9 @@ async fn a_visitor_lists_his_conversations() {
 }
 
 /// A signed identity, made by hand: `{"sub":"…","exp":4000000000}` under the secret `0123456789abcdef0123456789abcdef`.
-pub(super) const ANN: &str = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiJhbm4iLCJleHAiOjQwMDAwMDAwMDB9.bPnc-RCrAR9daE6OZrsawrvVyD6iokweJYmVeZ6LGZE";
-const BOB: &str = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiJib2IiLCJleHAiOjQwMDAwMDAwMDB9.-Ey9K9WhzujdCxnjxNU6z1omDis0GvJM3cHia959RwY";
-pub(super) const SECRET: &str = "0123456789abcdef0123456789abcdef";
+pub const ANN: &str = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiJhbm4iLCJleHAiOjQwMDAwMDAwMDB9.bPnc-RCrAR9daE6OZrsawrvVyD6iokweJYmVeZ6LGZE";
+pub const BOB: &str = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiJib2IiLCJleHAiOjQwMDAwMDAwMDB9.-Ey9K9WhzujdCxnjxNU6z1omDis0GvJM3cHia959RwY";
+pub const SECRET: &str = "0123456789abcdef0123456789abcdef";
 
 #[tokio::test]
 async fn a_signed_visitor_is_the_same_everywhere_and_nobody_else() {
