@@ -80,17 +80,23 @@ pub fn named(call: &Call<'_>, desk: &Desk, words: &mut Words) -> Result<Option<P
         }
     }
     if found.len() > 1 {
-        let all = found.iter().take(SEVERAL).map(|(person, _)| person);
-        let people = all.map(|person| format!("{} (id:{})", person.shown, person.id.as_str()));
-        return Err(Rights::Several {
-            people: people.collect(),
-        });
+        return Err(several(found.iter().map(|(person, _)| person)));
     }
     if let Some((person, name)) = found.pop() {
         words.take_name(&name);
         return Ok(Some(person));
     }
     Err(Rights::WhoIsMeant)
+}
+
+/// What is told of several people who are called the same.
+#[must_use]
+pub fn several<'a>(people: impl IntoIterator<Item = &'a Person>) -> Rights {
+    let people = people.into_iter().take(SEVERAL);
+    let line = |person: &Person| format!("{} (id:{})", person.shown, person.id.as_str());
+    Rights::Several {
+        people: people.map(line).collect(),
+    }
 }
 
 /// Whom the words of a call mean: whom they name, or else the author of the message that is answered.
@@ -103,7 +109,7 @@ pub fn person(call: &Call<'_>, desk: &Desk, words: &mut Words) -> Result<Person,
 }
 
 /// Whom the words of a call mean, on whatever platform: as [`person`] reads it, by a number, or as answers of the gateway
-/// name people of other platforms (`telegram//42`).
+/// name people of other platforms (`platform//42`).
 ///
 /// # Errors
 /// What to tell the caller, if that is nobody.

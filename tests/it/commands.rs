@@ -23,13 +23,13 @@ use weirgate_testkit::{model::FakeModel, onebot::FakeOneBot};
 
 use crate::gateway::{BOT, Chat as _, Gateway, rows};
 
-const GROUP: u64 = 50;
-const OWNER: u64 = 100_001;
-const ADMIN: u64 = 100_002;
-const BOB: u64 = 100_003;
+pub const GROUP: u64 = 50;
+pub const OWNER: u64 = 100_001;
+pub const ADMIN: u64 = 100_002;
+pub const BOB: u64 = 100_003;
 
 /// A group in which the bot is an admin, beside an owner, an admin and a member.
-fn people(fake: &FakeOneBot, group: u64) {
+pub fn people(fake: &FakeOneBot, group: u64) {
     for (user, role) in [
         (BOT, "admin"),
         (OWNER, "owner"),

@@ -124,15 +124,18 @@ fn disguises(secret: &str) -> Vec<(&'static str, String)> {
         let parts = signs_of.chunks(signs).map(String::from_iter);
         parts.collect::<Vec<String>>().join(mark)
     };
-    let percent: String = secret
-        .bytes()
-        .map(|byte| match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => {
-                char::from(byte).to_string()
-            }
-            byte => format!("%{byte:02X}"),
-        })
-        .collect();
+    let codes = [
+        ('/', "%2F"),
+        ('+', "%2B"),
+        ('&', "%26"),
+        ('"', "%22"),
+        (' ', "%20"),
+    ];
+    let percent = codes
+        .into_iter()
+        .fold(secret.to_owned(), |text, (sign, code)| {
+            text.replace(sign, code)
+        });
     let mut all = vec![
         ("plain", secret.to_owned()),
         ("quoted", quoted),

@@ -128,16 +128,9 @@ pub fn whom(call: &Call<'_>, desk: &Desk, given: &str) -> Result<Person, Rights>
         return heard?.ok_or(Rights::WhoIsMeant);
     };
     match heard {
-        Ok(Some(other)) if other.id != person.id => Err(several(&[person, other])),
+        Ok(Some(other)) if other.id != person.id => Err(target::several([&person, &other])),
         Err(Rights::Several { people }) => Err(Rights::Several { people }),
         _ => Ok(person),
-    }
-}
-
-fn several(people: &[Person]) -> Rights {
-    let line = |person: &Person| format!("{} (id:{})", person.shown, person.id.as_str());
-    Rights::Several {
-        people: people.iter().map(line).collect(),
     }
 }
 

@@ -8,18 +8,14 @@ use weirgate_testkit::{
     onebot::FakeOneBot,
 };
 
+use super::{ADMIN, BOB, GROUP, people};
 use crate::gateway::{BOT, Chat as _, Gateway, rows};
 
-const GROUP: u64 = 50;
-const ADMIN: u64 = 100_002;
-const BOB: u64 = 100_003;
 const NO: &str = "Only an admin may do that here.";
 
 async fn group(gateway: &Gateway) -> FakeOneBot {
     let fake = gateway.onebot().await;
-    for (user, role) in [(BOT, "admin"), (ADMIN, "admin"), (BOB, "member")] {
-        fake.member(GROUP, user, Some(role));
-    }
+    people(&fake, GROUP);
     fake
 }
 

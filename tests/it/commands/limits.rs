@@ -8,8 +8,8 @@ use weirgate_testkit::{
     onebot::FakeOneBot,
 };
 
-use super::matrix::asked;
-use crate::gateway::{BOT, Chat as _, Gateway, LIMIT, rows};
+use super::{BOB, GROUP, OWNER, matrix::asked, people};
+use crate::gateway::{Chat as _, Gateway, LIMIT, rows};
 
 fn limits(of: &str, quota: Value) -> Value {
     json!({
@@ -23,7 +23,7 @@ fn limits(of: &str, quota: Value) -> Value {
 async fn counts(gateway: &Gateway, reason: &str, times: u64) {
     let wait = async {
         while gateway.counted(reason).await < times {
-            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+            tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
     assert!(
@@ -197,8 +197,16 @@ async fn a_bot_in_private_is_not_answered_for_ever_either_where_people_have_a_pa
             assert_eq!(fake.ask(1, "and you?").await, "re: and you?");
         }
         let told = fake.ask(1, "and you?").await;
-        assert_eq!(told.starts_with("We are talking in circles."), loops, "{rate}: {told}");
-        assert_eq!(fake.ask(2, "hello").await, "re: hello", "others are answered");
+        assert_eq!(
+            told.starts_with("We are talking in circles."),
+            loops,
+            "{rate}: {told}"
+        );
+        assert_eq!(
+            fake.ask(2, "hello").await,
+            "re: hello",
+            "others are answered"
+        );
         // What he asks by a command is no talk.
         assert_eq!(fake.ask(1, "/ping").await, "pong");
         assert_eq!(gateway.counted("bot_loop").await, u64::from(loops));
@@ -290,8 +298,8 @@ async fn codes_of_strangers_end_after_a_day_and_are_a_hundred_at_most() {
     fake.send_private(1_101, "hello").await;
     counts(&gateway, "not_paired", 101).await;
     assert_eq!(fake.reply_count(), 100, "he is told nothing");
-    let waiting = fake.ask(9, "/pair").await;
-    assert_eq!(waiting.lines().count(), 100, "{waiting}");
+    let waiting = "SELECT count(*) FROM setting WHERE key LIKE 'pair:%'";
+    assert_eq!(rows(&gateway.database(), waiting), ["100"]);
     // Whoever is let in makes room.
     let told = fake.ask(9, &format!("/pair {}", codes[1])).await;
     assert_eq!(told, "qq//1002 is let in.");
@@ -315,16 +323,14 @@ async fn a_written_name_means_the_one_who_bears_it() {
     let model = FakeModel::start().await;
     let gateway = Gateway::start(&model, json!({})).await;
     let fake = gateway.onebot().await;
-    for (user, role) in [(BOT, "admin"), (100_001, "owner"), (100_002, "member")] {
-        fake.member(50, user, Some(role));
-    }
-    fake.ask_as("member", 50, 100_002, "/ping").await;
+    people(&fake, GROUP);
+    fake.ask_as("member", GROUP, BOB, "/ping").await;
     let warned = fake
-        .ask_as("owner", 50, 100_001, "/warn @Member 100002 too loud")
+        .ask_as("owner", GROUP, OWNER, "/warn @Member 100003 too loud")
         .await;
-    assert_eq!(warned, "member 100002 is warned (1 of 3).");
+    assert_eq!(warned, "member 100003 is warned (1 of 3).");
     let nobody = fake
-        .ask_as("owner", 50, 100_001, "/warn @somebody else")
+        .ask_as("owner", GROUP, OWNER, "/warn @somebody else")
         .await;
     assert!(nobody.starts_with("Who is meant?"), "{nobody}");
 }

@@ -6,25 +6,16 @@ use weirgate_testkit::{
     onebot::FakeOneBot,
 };
 
+use crate::commands::{ADMIN, BOB, GROUP, OWNER, people};
 use crate::gateway::{BOT, Chat as _, Gateway, LIMIT, rows, to_approve};
 
-const GROUP: u64 = 61;
-const OWNER: u64 = 210_001;
-const ADMIN: u64 = 210_002;
 const OTHER: u64 = 210_003;
-const BOB: u64 = 210_004;
 const EVE: u64 = 210_005;
 
 async fn group(gateway: &Gateway) -> FakeOneBot {
     let fake = gateway.onebot().await;
-    for (user, role) in [
-        (BOT, "admin"),
-        (OWNER, "owner"),
-        (ADMIN, "admin"),
-        (OTHER, "admin"),
-        (BOB, "member"),
-        (EVE, "member"),
-    ] {
+    people(&fake, GROUP);
+    for (user, role) in [(OTHER, "admin"), (EVE, "member")] {
         fake.member(GROUP, user, Some(role));
     }
     fake
@@ -79,13 +70,13 @@ async fn who_may_not_moderate_has_no_model_do_it() {
     fake.ask_as("admin", GROUP, ADMIN, "hello").await;
     assert!(is_offered(&model));
     for (arguments, says) in [
-        (json!({ "user": "210001" }), "does not stand below you"),
+        (json!({ "user": "100001" }), "does not stand below you"),
         (json!({ "user": "210003" }), "does not stand below you"),
-        (json!({ "user": "210002" }), "that would be yourself"),
+        (json!({ "user": "100002" }), "that would be yourself"),
         (json!({ "user": "Nobody" }), "Who is meant?"),
         (json!({}), "Who is meant?"),
         (json!({ "user": "999999" }), "nobody of that id is here"),
-        (json!({ "user": "210004", "time": "10m" }), "is not a time"),
+        (json!({ "user": "100003", "time": "10m" }), "is not a time"),
     ] {
         let mut arguments = arguments;
         arguments["action"] = "kick".into();
@@ -107,7 +98,7 @@ async fn who_may_not_moderate_has_no_model_do_it() {
         let mut audit = audit.iter();
         audit.any(|row| row.contains("permission_denied") && row.contains(target))
     };
-    assert!(denied("moderate") && denied("210001"), "{audit:?}");
+    assert!(denied("moderate") && denied("100001"), "{audit:?}");
     let kicked = audit.iter().any(|row| row.contains("user_kicked"));
     assert!(!kicked, "{audit:?}");
 }
@@ -120,7 +111,7 @@ async fn an_admin_has_a_member_removed_after_a_yes_and_nobody_after_a_no() {
     model.push(kick(BOB));
     let question = fake.ask_as("admin", GROUP, ADMIN, "throw Bob out").await;
     assert!(
-        question.contains("Would kick 210004. Nothing was done.")
+        question.contains("Would kick 100003. Nothing was done.")
             && question.contains("\"reason\": \"spam\""),
         "{question}"
     );
@@ -139,7 +130,7 @@ async fn an_admin_has_a_member_removed_after_a_yes_and_nobody_after_a_no() {
     let yes = format!("/approve {}", to_approve(&question));
     answer(&fake, &model, "admin", OTHER, &yes).await;
     let got = told(&model);
-    assert!(got.contains("210004 was removed. Reason: spam"), "{got}");
+    assert!(got.contains("100003 was removed. Reason: spam"), "{got}");
     assert_eq!(times(&fake, "set_group_kick"), 1);
     assert!(!fake.is_member(GROUP, BOB) && fake.is_member(GROUP, EVE));
     let again = fake.ask_as("admin", GROUP, OTHER, &yes).await;
@@ -160,20 +151,20 @@ async fn who_stands_higher_by_the_time_of_the_yes_is_left_alone() {
     let model = FakeModel::start().await;
     let gateway = Gateway::start(&model, json!({})).await;
     let fake = group(&gateway).await;
-    let mute = json!({ "action": "mute", "user": "210004", "time": "10m" });
+    let mute = json!({ "action": "mute", "user": "100003", "time": "10m" });
     model.push(moderate(mute.clone()));
     let question = fake.ask_as("admin", GROUP, ADMIN, "mute Bob").await;
     assert!(
-        question.contains("Would mute 210004 for 10m."),
+        question.contains("Would mute 100003 for 10m."),
         "{question}"
     );
     let yes = format!("/approve {}", to_approve(&question));
-    fake.ask_as("owner", GROUP, OWNER, "/role @210004 admin")
+    fake.ask_as("owner", GROUP, OWNER, "/role @100003 admin")
         .await;
     answer(&fake, &model, "admin", ADMIN, &yes).await;
     assert!(told(&model).contains("does not stand below you"));
     assert_eq!(times(&fake, "set_group_ban"), 0);
-    fake.ask_as("owner", GROUP, OWNER, "/role @210004 member")
+    fake.ask_as("owner", GROUP, OWNER, "/role @100003 member")
         .await;
 
     // Where four eyes are wanted, the yes is another's.
@@ -185,7 +176,7 @@ async fn who_stands_higher_by_the_time_of_the_yes_is_left_alone() {
     let said = fake.ask_as("admin", GROUP, ADMIN, &yes).await;
     assert!(said.ends_with("(four eyes)."), "{said}");
     answer(&fake, &model, "admin", OTHER, &yes).await;
-    assert!(told(&model).contains("210004 is muted for 10m."));
+    assert!(told(&model).contains("100003 is muted for 10m."));
     assert_eq!(times(&fake, "set_group_ban"), 1);
 }
 
@@ -200,7 +191,7 @@ async fn a_yes_after_a_kill_does_it_once_to_whom_it_named() {
         json!({ "action": "kick", "user": format!("member {BOB}"), "reason": "spam" }),
     ));
     let question = fake.ask_as("admin", GROUP, ADMIN, "throw him out").await;
-    assert!(question.contains("\"user\": \"210004\""), "{question}");
+    assert!(question.contains("\"user\": \"100003\""), "{question}");
     let yes = format!("/approve {}", to_approve(&question));
     gateway.kill().await;
     assert!(fake.connection_is(false, LIMIT).await);
@@ -227,16 +218,16 @@ async fn a_warning_counts_like_that_of_the_command_and_a_moved_right_holds() {
     fake.ask_as("admin", GROUP, ADMIN, "throw Bob out").await;
     assert!(told(&model).contains("Only an owner"), "{}", told(&model));
     model.push(moderate(
-        json!({ "action": "warn", "user": "210004", "reason": "loud" }),
+        json!({ "action": "warn", "user": "100003", "reason": "loud" }),
     ));
     let question = fake.ask_as("admin", GROUP, ADMIN, "warn Bob").await;
-    assert!(question.contains("Would warn 210004."), "{question}");
+    assert!(question.contains("Would warn 100003."), "{question}");
     let yes = format!("/approve {}", to_approve(&question));
     answer(&fake, &model, "admin", ADMIN, &yes).await;
     let got = told(&model);
-    assert!(got.contains("210004 is warned (1 of 3)."), "{got}");
+    assert!(got.contains("100003 is warned (1 of 3)."), "{got}");
     let said = fake
-        .ask_as("admin", GROUP, ADMIN, "/warnings @210004")
+        .ask_as("admin", GROUP, ADMIN, "/warnings @100003")
         .await;
     assert!(said.contains("loud"), "{said}");
 }
