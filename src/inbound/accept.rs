@@ -4,6 +4,7 @@
 //! journal, on the journal's own thread. A batch is accepted whole or not at all.
 
 mod again;
+mod behind;
 mod burst;
 mod change;
 mod enqueue;
@@ -26,6 +27,7 @@ use weirgate_sdk::{
     Outcome, Platform, Receipt, ReceiptSlot, Stop, Transcript,
 };
 
+use self::behind::{Behind, Place};
 use super::{
     addressing::Addressing,
     burst::{Bursts, Pause},
@@ -144,16 +146,18 @@ struct Shared {
     parts: Parts,
     runtime: Handle,
     changes: mpsc::Sender<Changes>,
+    behind: Arc<Behind>,
     bursts: Mutex<Bursts>,
     /// Places for those who are told that they are blocked.
     telling: Arc<Semaphore>,
 }
 
-/// Changes of one batch, with what is told when they are carried out.
+/// Changes of one batch, or none of one whose cursor waits for others, with what is told when they are carried out.
 struct Changes {
     steps: Vec<Step>,
     outcomes: Vec<Outcome>,
     slot: ReceiptSlot,
+    place: Option<Place>,
     _open: Open,
 }
 
@@ -172,6 +176,13 @@ enum Step {
     Delete(weirgate_sdk::ConversationKey, weirgate_sdk::MessageId),
     /// The person pressed stop.
     Stop(weirgate_sdk::ConversationKey, weirgate_sdk::UserKey),
+}
+
+impl Step {
+    /// Whether it is carried out after its batch is journaled.
+    fn is_change(&self) -> bool {
+        matches!(self, Self::Edit(_) | Self::Delete(..) | Self::Stop(..))
+    }
 }
 
 /// What is known of a message besides its row.
@@ -194,6 +205,7 @@ impl Intake {
             parts,
             runtime: Handle::current(),
             changes,
+            behind: Arc::default(),
             bursts: Mutex::default(),
             telling: Arc::new(Semaphore::new(here::TOLD_AT_ONCE)),
         });
@@ -283,7 +295,7 @@ impl Shared {
             platform,
             account,
             events,
-            cursor,
+            mut cursor,
         } = batch;
         let all = self.parts.rules.get();
         let Some(rules) = all.accounts.get(&(platform.clone(), account.clone())) else {
@@ -316,6 +328,10 @@ impl Shared {
             slot.resolve(Ok(outcomes));
             return;
         }
+        let changes = steps.iter().any(Step::is_change);
+        let place = self
+            .behind
+            .place((&platform, &account), changes, &mut cursor);
         let shared = Arc::clone(self);
         let then = Box::new(
             move |result: Result<Vec<Accepted>, StoreError>| match result {
@@ -325,7 +341,7 @@ impl Shared {
                     Queue::Intake.waited(waited);
                     let new = rows.iter().filter(|row| !row.duplicate);
                     new.for_each(|row| traces::accepted(row.id, waited));
-                    shared.accepted(steps, rows, slot, &Arc::new(permit));
+                    shared.accepted((steps, place), rows, slot, &Arc::new(permit));
                 }
                 Err(error) => {
                     let waiting = steps.iter().filter(|step| !matches!(step, Step::Ended(_)));
@@ -349,7 +365,7 @@ impl Shared {
     /// The batch is journaled: queue its messages in order. Runs on the journal's thread.
     fn accepted(
         self: &Arc<Self>,
-        steps: Vec<Step>,
+        (steps, place): (Vec<Step>, Option<Place>),
         rows: Vec<Accepted>,
         slot: ReceiptSlot,
         permit: &Open,
@@ -385,7 +401,7 @@ impl Shared {
             };
             outcomes.push(outcome);
         }
-        if changes.is_empty() {
+        if place.is_none() {
             slot.resolve(Ok(outcomes));
             return;
         }
@@ -393,6 +409,7 @@ impl Shared {
             steps: changes,
             outcomes,
             slot,
+            place,
             _open: Arc::clone(permit),
         };
         if let Err(full) = self.changes.try_send(changes) {

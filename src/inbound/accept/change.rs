@@ -8,7 +8,7 @@ use std::sync::Weak;
 use tokio::sync::mpsc;
 use weirgate_sdk::{ConversationKey, InboundMessage, MessageId, NotAccepted, UserKey};
 
-use super::{Changes, Shared, Step, plan::route};
+use super::{Changes, Shared, Step, behind::Place, plan::route};
 use crate::{
     command::parse,
     inbound::{body, queue::QueueKey},
@@ -23,20 +23,39 @@ pub(super) async fn in_order(shared: Weak<Shared>, mut queue: mpsc::Receiver<Cha
         let Some(shared) = shared.upgrade() else {
             return;
         };
-        let mut result = Ok(changes.outcomes);
-        for step in changes.steps {
-            if let Err(error) = shared.change(step).await {
-                tracing::error!(%error, "an edit, recall or stop could not be carried out");
-                // The adapter hands the batch in again; its messages are then duplicates.
-                result = Err(NotAccepted::Store(error.to_string()));
-                break;
-            }
-        }
+        let done = shared.carry_out(changes.steps, changes.place).await;
+        let result = done.map(|()| changes.outcomes).map_err(|error| {
+            tracing::error!(%error, "an edit, recall or stop could not be carried out");
+            // The adapter hands the batch in again; its messages are then duplicates.
+            NotAccepted::Store(error.to_string())
+        });
         changes.slot.resolve(result);
     }
 }
 
 impl Shared {
+    /// Carries out the changes of a batch, and stores its cursor behind them.
+    async fn carry_out(&self, steps: Vec<Step>, place: Option<Place>) -> Result<(), StoreError> {
+        for step in steps {
+            self.change(step).await?;
+        }
+        let Some(mut place) = place else {
+            return Ok(());
+        };
+        if let Some((platform, account, cursor)) = place.cursor() {
+            commit(&self.parts.store, |then| Write::Accept {
+                platform,
+                account,
+                messages: Vec::new(),
+                cursor: Some(cursor),
+                then,
+            })
+            .await?;
+        }
+        place.carried_out();
+        Ok(())
+    }
+
     async fn change(&self, change: Step) -> Result<(), StoreError> {
         match change {
             Step::Edit(message) => self.edit(&message).await,
