@@ -180,7 +180,7 @@ impl Gateway {
         match &self.schema {
             Some(schema) => {
                 schema
-                    .texts("SELECT body::json ->> 't' FROM inbox ORDER BY id")
+                    .texts("SELECT coalesce(body::json ->> 't', '') FROM inbox ORDER BY id")
                     .await
             }
             None => rows(

@@ -12,7 +12,7 @@ use super::*;
 use crate::gateway::{Gateway, LIMIT, until};
 
 /// An account without limits that reaches the platform.
-fn account(fake: &FakeDiscord, token: &str) -> Value {
+pub fn account(fake: &FakeDiscord, token: &str) -> Value {
     let off = json!({ "account_per_second": 0, "conversation_interval": 0 });
     json!({ "token": token, "api_url": fake.url(), "reconnect": 0.1, "limits": off })
 }

@@ -16,7 +16,7 @@ use crate::{
 const TIME: i64 = 1_700_000_000;
 
 /// A gateway that will abort at a point, its model, and a client that comes back.
-async fn armed(on: Engine, point: &str, changes: Value) -> (FakeModel, Gateway, FakeOneBot) {
+pub async fn armed(on: Engine, point: &str, changes: Value) -> (FakeModel, Gateway, FakeOneBot) {
     let model = FakeModel::start().await;
     let mut gateway = Gateway::prepare_on(on, &model, changes).await;
     gateway.set("WEIRGATE_FAILPOINT", point);
@@ -25,18 +25,23 @@ async fn armed(on: Engine, point: &str, changes: Value) -> (FakeModel, Gateway, 
     (model, gateway, fake)
 }
 
-/// Waits for the abort and starts again, unarmed.
-async fn again(gateway: &mut Gateway, fake: &FakeOneBot) {
+/// Waits for the abort, after which nothing is armed any more.
+pub async fn aborted(gateway: &mut Gateway) {
     let status = gateway.ended().await;
     assert_eq!(status.code(), None, "it was to abort: {}", gateway.log());
-    assert!(fake.connection_is(false, LIMIT).await);
     gateway.set("WEIRGATE_FAILPOINT", "");
+}
+
+/// Waits for the abort and starts again, unarmed.
+pub async fn again(gateway: &mut Gateway, fake: &FakeOneBot) {
+    aborted(gateway).await;
+    assert!(fake.connection_is(false, LIMIT).await);
     gateway.up().await;
     assert!(fake.connection_is(true, LIMIT).await);
 }
 
 /// All texts until a last question of the same person has been answered.
-async fn texts(fake: &FakeOneBot) -> Vec<String> {
+pub async fn texts(fake: &FakeOneBot) -> Vec<String> {
     fake.send_private(7, "last").await;
     let mut texts = Vec::new();
     loop {

@@ -110,8 +110,10 @@ async fn approved(on: Engine, point: &str) -> String {
     results(&model).pop().unwrap()
 }
 
-async fn a_yes_that_was_written_down_is_not_lost(on: Engine) {
-    assert_eq!(approved(on, "settle.after").await, "Replaced.");
+async fn a_yes_is_not_lost_whether_it_was_written_down_or_not(on: Engine) {
+    for point in ["settle.before", "settle.after"] {
+        assert_eq!(approved(on, point).await, "Replaced.", "{point}");
+    }
 }
 
 async fn an_approved_tool_that_was_running_is_not_run_again(on: Engine) {
@@ -150,7 +152,7 @@ async fn a_program_that_was_running_is_not_run_again(on: Engine) {
 
 suite!(
     a_program_that_was_running_is_not_run_again,
-    a_yes_that_was_written_down_is_not_lost,
+    a_yes_is_not_lost_whether_it_was_written_down_or_not,
     an_approved_tool_that_was_running_is_not_run_again,
     a_tool_that_was_running_is_not_run_again_and_the_model_is_told,
     a_tool_that_ended_is_remembered_with_its_result,

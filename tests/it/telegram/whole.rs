@@ -10,7 +10,7 @@ use super::*;
 use crate::gateway::{Gateway, LIMIT, until};
 
 /// An account without limits that reaches the service.
-fn account(fake: &FakeTelegram, token: &str) -> Value {
+pub fn account(fake: &FakeTelegram, token: &str) -> Value {
     let off = json!({
         "account_per_second": 0, "conversation_interval": 0, "group_interval": 0,
     });
