@@ -4,3 +4,4 @@ mod addressing;
 mod changes;
 mod fairness;
 mod overflow;
+mod pace;
