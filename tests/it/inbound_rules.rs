@@ -3,5 +3,6 @@
 mod addressing;
 mod changes;
 mod fairness;
+mod keyings;
 mod overflow;
 mod pace;

@@ -98,7 +98,7 @@ pub fn config(dice: &mut Dice) -> Config {
         OverflowStrategy::Block,
     ]);
     (input.per_user_queue, input.per_conversation_queue) =
-        dice.pick(&[(true, true), (true, true), (true, false), (false, true)]);
+        dice.pick(&[(true, true), (true, false), (false, true), (false, false)]);
     input.max_bytes = dice.pick(&[65_536, 1 << 26]);
     let flow = &mut config.flow_control;
     flow.auto.messages_per_request = dice.pick(&[1, 3, 5]);

@@ -7,8 +7,9 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use tokio::time::sleep;
-use weirgate::agent::model::{
-    ChatRequest, Delta, ErrorClass, FinishReason, Model, ModelError, ModelStream,
+use weirgate::{
+    agent::model::{ChatRequest, Delta, ErrorClass, FinishReason, Model, ModelError, ModelStream},
+    inbound::config::InputBuffer,
 };
 
 use super::dice::Dice;
@@ -42,17 +43,24 @@ pub struct Watch {
 pub struct SimModel {
     name: String,
     manner: Manner,
+    /// Whether a queue is one of a user, and one of a conversation.
+    keying: (bool, bool),
     dice: Mutex<Dice>,
     watch: Arc<Mutex<Watch>>,
 }
 
 impl SimModel {
-    pub fn new(name: &str, manner: Manner, dice: Dice, watch: Arc<Mutex<Watch>>) -> Arc<Self> {
-        let dice = Mutex::new(dice);
+    pub fn new(
+        manner: Manner,
+        input: &InputBuffer,
+        dice: Dice,
+        watch: Arc<Mutex<Watch>>,
+    ) -> Arc<Self> {
         Arc::new(Self {
-            name: format!("sim/{name}"),
+            name: "sim/one".to_owned(),
             manner,
-            dice,
+            keying: (input.per_user_queue, input.per_conversation_queue),
+            dice: Mutex::new(dice),
             watch,
         })
     }
@@ -71,15 +79,22 @@ struct Alone {
 }
 
 impl Alone {
-    fn enter(watch: &Arc<Mutex<Watch>>, text: &str) -> Self {
+    fn enter(watch: &Arc<Mutex<Watch>>, keying: (bool, bool), text: &str) -> Self {
         let mut seen = watch.lock();
         let mut places: Vec<String> = Vec::new();
         if let Some(mark) = marks(text).first()
             && let Some((user, rest)) = mark.split_once('.')
         {
-            // A person has one turn at a time; so has his queue in a conversation.
+            // A person has one turn at a time; so has a queue. The last sign of a name tells the account.
             let conversation = rest.split('.').next().unwrap_or_default();
-            places.extend([user.to_owned(), format!("{user}.{conversation}")]);
+            let account = user.chars().last().unwrap_or_default();
+            let queue = match keying {
+                (true, true) => format!("{user}.{conversation}"),
+                (true, false) => format!("{user}.everywhere"),
+                (false, true) => format!("everybody.{account}.{conversation}"),
+                (false, false) => format!("everybody.{account}.everywhere"),
+            };
+            places.extend([user.to_owned(), queue]);
         }
         for place in &places {
             let count = seen.under_way.entry(place.clone()).or_default();
@@ -128,7 +143,7 @@ impl Model for SimModel {
         let manner = self.manner;
         let mut dice = self.dice.lock().fork();
         let text = request.last_user_text().unwrap_or_default();
-        let alone = Alone::enter(&self.watch, text);
+        let alone = Alone::enter(&self.watch, self.keying, text);
         sleep(Duration::from_millis(dice.within(1, manner.thinking))).await;
         if dice.chance(manner.faults) {
             return Err(fault(&mut dice));

@@ -279,7 +279,12 @@ impl World {
         let (result, elapsed, store) = runtime.block_on(async {
             let begin = Instant::now();
             let store = FaultyStore::new(self.open(), Arc::clone(&self.ledger), faults, store_dice);
-            let model = SimModel::new("one", manner, model_dice, Arc::clone(&self.watch));
+            let model = SimModel::new(
+                manner,
+                &self.config.input_buffer,
+                model_dice,
+                Arc::clone(&self.watch),
+            );
             let core = Core::new(&self.config, self.parts(&store, model, start)).unwrap();
             let crashed = Arc::clone(&store.crashed);
             let live = tokio::select! {
