@@ -7,6 +7,7 @@ mod counterpart;
 mod demoted;
 mod files;
 mod guarded;
+mod long;
 mod media;
 mod moderation;
 mod moved;

@@ -74,6 +74,75 @@ async fn web_chat_shows_the_answer_while_it_is_written() {
 }
 
 #[tokio::test]
+async fn a_long_answer_is_seen_once_in_its_parts_after_it_was_shown() {
+    let line = "The weir lets the water through at a measured pace, hour by hour. ";
+    let paragraphs: Vec<String> = (0..90)
+        .map(|number| format!("Number {number}: {}", line.repeat(8)))
+        .collect();
+    let answer = paragraphs.join("\n\n");
+    assert!(answer.chars().count() > 45_000);
+    let pieces: Vec<&str> = answer.split_inclusive("\n\n").collect();
+    let model = FakeModel::start().await;
+    let without_marks = json!({ "output": { "segmented": { "add_ellipsis": false } } });
+    let gateway = Gateway::start(&model, without_marks).await;
+    let mut client = WebChatClient::connect(gateway.http()).await;
+    client.enter(None).await;
+    model.push(Script::pieces(&pieces).between(Duration::from_millis(40)));
+    client.say("m1", "tell all of it").await;
+    let frames = until_end(&mut client).await;
+    assert!(!drafts(&frames).is_empty(), "it was shown");
+    let is_final = |frame: &Value| frame["final"] == true;
+    let first = frames.iter().position(is_final).expect("the first part");
+    assert!(
+        drafts(&frames[first..]).is_empty(),
+        "a draft behind the answer"
+    );
+    let parts = frames.iter().filter(|frame| is_final(frame));
+    let numbers: Vec<u64> = parts
+        .clone()
+        .map(|part| part["part"].as_u64().unwrap())
+        .collect();
+    let count = u64::try_from(numbers.len()).unwrap();
+    assert!(
+        count >= 3 && numbers.iter().copied().eq(0..count),
+        "{numbers:?}"
+    );
+    assert!(parts.clone().all(|part| part["parts"] == count));
+    let bare = |text: &str| text.split_whitespace().collect::<String>();
+    assert_eq!(bare(&finals(&frames).concat()), bare(&answer));
+    assert!(client.is_quiet().await, "one end");
+    let mut other = WebChatClient::connect(gateway.http()).await;
+    let history = other.enter(Some(&client.token)).await;
+    let shown = history["messages"].to_string();
+    assert_eq!(shown.matches("Number 89: ").count(), 1, "{shown}");
+    assert!(
+        !shown.contains("\"pending\":true") && other.is_quiet().await,
+        "{shown}"
+    );
+}
+
+#[tokio::test]
+async fn an_answer_of_a_single_piece_is_one_message_and_nothing_else() {
+    let model = FakeModel::start().await;
+    let gateway = Gateway::start(&model, json!({})).await;
+    let mut client = WebChatClient::connect(gateway.http()).await;
+    client.enter(None).await;
+    model.push(Script::pieces(&["Sure."]));
+    client.say("m1", "will you?").await;
+    let frames = until_end(&mut client).await;
+    assert_eq!(finals(&frames), ["Sure."]);
+    assert!(client.is_quiet().await, "no notice follows");
+    let why = client_why(&mut client).await;
+    assert!(!why.contains("answer_empty"), "{why}");
+}
+
+/// What /why says of the newest message.
+async fn client_why(client: &mut WebChatClient) -> String {
+    client.say("why", "/why").await;
+    finals(&until_end(client).await).concat()
+}
+
+#[tokio::test]
 async fn a_broken_stream_is_asked_again_and_replaced() {
     let model = FakeModel::start().await;
     let gateway = Gateway::start(&model, json!({})).await;
@@ -120,6 +189,38 @@ async fn a_broken_stream_on_a_platform_without_previews_is_one_message() {
     assert_eq!(fake.ask(1, "hi").await, "Good morning!");
     assert_eq!(fake.ask(1, "/ping").await, "pong");
     assert_eq!(fake.reply_count(), 2);
+}
+
+#[tokio::test]
+async fn private_chats_and_groups_have_strategies_of_their_own() {
+    for (private, group) in [("full", "segmented"), ("segmented", "full")] {
+        let model = FakeModel::start_with(|_| Script::answer("One is here. Two is here.")).await;
+        let strategies = json!({ "qq": { "private": private, "group": group } });
+        let changes = json!({ "output": {
+            "segmented": { "threshold": 15, "min_segment_length": 1, "add_ellipsis": false },
+            "platform_adaptation": { "strategy_by_platform": strategies },
+        } });
+        let gateway = Gateway::start(&model, changes).await;
+        let fake = gateway.onebot().await;
+        let (whole, pieces) = (
+            ["One is here. Two is here."],
+            ["One is here.", "Two is here."],
+        );
+        for (strategy, in_group) in [(private, false), (group, true)] {
+            if in_group {
+                fake.send_group(50, 7, "tell me", true).await;
+            } else {
+                fake.send_private(7, "tell me").await;
+            }
+            let expected: &[&str] = if strategy == "full" { &whole } else { &pieces };
+            assert_eq!(
+                fake.answers(expected.len()).await,
+                expected,
+                "{private} {group}"
+            );
+        }
+        assert_eq!(fake.ask(7, "/ping").await, "pong", "nothing follows");
+    }
 }
 
 #[tokio::test]
