@@ -87,6 +87,27 @@ async fn a_second_sigterm_ends_at_once_and_the_message_is_answered_later() {
 }
 
 #[tokio::test]
+async fn a_turn_that_outlasts_the_grace_time_is_run_again_after_the_next_start() {
+    let model = FakeModel::start().await;
+    let mut gateway = Gateway::start(&model, json!({})).await;
+    let fake = gateway.onebot().await;
+    model.push(Script::hang());
+    fake.send_private(7, "hello").await;
+    model.wait_for(1).await;
+    let stopping = Instant::now();
+    let status = gateway.term().await;
+    assert_eq!(status.code(), Some(0), "{}", gateway.log());
+    // Running turns have so long to end.
+    assert!(stopping.elapsed() >= Duration::from_secs(20));
+    assert_eq!(fake.reply_count(), 0);
+    assert!(fake.connection_is(false, LIMIT).await);
+    gateway.up().await;
+    assert_eq!(fake.answer().await.text(), "re: hello");
+    assert_eq!(fake.ask(7, "and then?").await, "re: and then?");
+    assert_eq!((fake.reply_count(), model.count()), (2, 3));
+}
+
+#[tokio::test]
 async fn what_is_read_while_it_drains_is_kept() {
     let model = FakeModel::start().await;
     let mut gateway = Gateway::start(&model, json!({})).await;
