@@ -69,6 +69,37 @@ async fn in_a_group_all_share_a_history_and_speakers_are_named() {
 }
 
 #[tokio::test]
+async fn what_is_overheard_is_kept_in_number_and_for_a_time() {
+    for (bounds, told) in [
+        (json!({ "max_messages": 2 }), ["two", "three"].as_slice()),
+        (json!({ "max_age": 4 }), ["three"].as_slice()),
+    ] {
+        let model = FakeModel::start().await;
+        let mut ambient = json!({ "enable": true });
+        crate::gateway::merge(&mut ambient, bounds.clone());
+        let changes = json!({ "context": { "system_prompt": "", "ambient": ambient } });
+        let gateway = Gateway::start(&model, changes).await;
+        let fake = gateway.onebot().await;
+        fake.send_group(50, 7, "one", false).await;
+        fake.send_group(50, 7, "two", false).await;
+        gateway.counts("not_addressed", 2).await;
+        if bounds["max_age"].is_number() {
+            // Nothing but time makes them old.
+            tokio::time::sleep(Duration::from_millis(4_100)).await;
+        }
+        fake.send_group(50, 7, "three", false).await;
+        fake.send_group(50, 8, "what was said?", true).await;
+        fake.answer().await;
+        let mut expected: Vec<String> = told
+            .iter()
+            .map(|text| format!("user: user 7: {text}"))
+            .collect();
+        expected.push("user: user 8: what was said?".to_owned());
+        assert_eq!(spoken(&model.requests()[0]), expected, "{bounds}");
+    }
+}
+
+#[tokio::test]
 async fn the_scope_user_gives_everybody_his_own_history() {
     let model = FakeModel::start().await;
     let changes = json!({ "context": { "system_prompt": "", "scope": "user" } });
