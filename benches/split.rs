@@ -1,12 +1,15 @@
-//! Speed of splitting an answer and of rendering it as plain text, in bytes of the answer a second.
+//! Speed of splitting an answer and of rendering it for each platform, in bytes of the answer a second.
 
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use weirgate::outbound::markdown::parse;
 use weirgate::outbound::split::{Mode, Pace, split};
+use weirgate_discord::format::Markdown;
 use weirgate_qq::format::PlainText;
 use weirgate_sdk::answer::{Format, Render};
+use weirgate_telegram::format::Entities;
+use weirgate_webchat::Html;
 
 /// An answer of some 100 kB with all that answers are made of.
 fn answer() -> String {
@@ -54,15 +57,22 @@ fn splitting(criterion: &mut Criterion) {
 fn rendering(criterion: &mut Criterion) {
     let text = answer();
     let blocks = parse(&text, Format::Markdown);
-    let renderer = PlainText::default();
+    let renderers: [(&str, &dyn Render); 4] = [
+        ("plain_text", &PlainText::default()),
+        ("html", &Html),
+        ("entities", &Entities::new(4_096)),
+        ("markdown", &Markdown::new(2_000)),
+    ];
     let mut group = criterion.benchmark_group("render");
     group.throughput(Throughput::Bytes(text.len() as u64));
     group.bench_function("parse", |bencher| {
         bencher.iter(|| parse(black_box(&text), Format::Markdown));
     });
-    group.bench_function("plain_text", |bencher| {
-        bencher.iter(|| renderer.render(black_box(&blocks)))
-    });
+    for (name, renderer) in renderers {
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| renderer.render(black_box(&blocks)))
+        });
+    }
     group.finish();
 }
 

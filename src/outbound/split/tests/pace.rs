@@ -79,18 +79,24 @@ fn words_are_counted_and_a_wide_character_is_one() {
 #[test]
 fn code_and_tables_are_never_cut_for_pace() {
     let code = format!("```rs\n{}```", "let a = 1. + 2.;\n".repeat(20));
-    let text = format!("Look at this. It works.\n\n{code}\n\nDone. Bye.");
+    let row = "| 第一。二 | One. Two here. | `a | b`. |\n";
+    let table = format!("| 名称 | Name | Code |\n|---|---|---|\n{}", row.repeat(10));
+    let table = table.trim_end();
+    let text =
+        format!("Look at this. It works.\n\n{code}\n\nAnd a table. Here:\n\n{table}\n\nDone. Bye.");
     for mode in [
         Mode::Sentence,
         Mode::WordCount,
         Mode::Regex(Regex::new("\n").unwrap()),
     ] {
         let pieces = paced(&text, &pace(20, mode), 2_000);
-        assert!(
-            pieces.iter().any(|piece| piece.contains(&code)),
-            "{pieces:?}"
-        );
-        assert!(pieces.len() > 2);
+        for whole in [&code, table] {
+            assert!(
+                pieces.iter().any(|piece| piece.contains(whole)),
+                "{pieces:?}"
+            );
+        }
+        assert!(pieces.len() > 3, "{pieces:?}");
     }
 }
 
