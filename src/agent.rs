@@ -13,6 +13,7 @@ pub mod compact;
 mod conclude;
 pub mod config;
 pub mod context;
+mod digest;
 mod enclosed;
 pub mod ending;
 pub mod finish;

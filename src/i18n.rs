@@ -23,6 +23,7 @@ pub mod settings;
 pub mod setup;
 pub mod skills;
 pub mod translate;
+pub mod trouble;
 pub mod weather;
 mod zh;
 

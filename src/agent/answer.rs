@@ -5,6 +5,7 @@
 
 use std::sync::{Arc, atomic::Ordering};
 
+use tokio::time::Instant;
 use weirgate_sdk::{MessageId, PreviewStart};
 
 use super::{
@@ -13,6 +14,7 @@ use super::{
     ending::Ending,
     heard::Heard,
     ledger::Payers,
+    request::Question,
     steps::{Asked, Course},
     thoughts,
     turn::{Input, Turn, long},
@@ -78,17 +80,23 @@ impl Agent {
         work: &mut Work,
     ) -> Result<Ending, StoreError> {
         self.hooks.next_message(input.turn, &turn.person);
+        let limit = window(
+            input.rules.settings.turn_timeout,
+            turn.body().reply_context.as_ref(),
+            self.clock.now(),
+        );
+        let until = Instant::now() + limit;
         let mut heard = match self.listen(input, turn, running, told).await {
             Ok(heard) => heard,
             Err(ending) => return Ok(*ending),
         };
-        let question = tokio::select! {
+        // Nothing was asked yet; what is there of an answer is nothing.
+        let (question, ended) = tokio::select! {
             biased;
-            // Nothing was asked yet; what is there of an answer is nothing.
-            () = running.stopped() => None,
-            question = self.question(input, turn, &heard) => Some(question?),
+            () = running.stopped() => (Question::default(), Some(Asked::Stopped)),
+            () = tokio::time::sleep_until(until) => (Question::default(), Some(Asked::TimedOut)),
+            question = self.question(input, turn, &heard) => (question?, None),
         };
-        let question = question.unwrap_or_default();
         let strategy = self.strategy(input, turn).await?;
 
         let board = work.board.clone();
@@ -97,17 +105,16 @@ impl Agent {
         let mut collector = collector(input, turn, board);
         let course = Course::of_turn(input, turn, &question);
         let steps = Box::pin(self.steps(input, turn, course, work, &mut collector));
-        let limit = window(
-            input.rules.settings.turn_timeout,
-            turn.body().reply_context.as_ref(),
-            self.clock.now(),
-        );
-        let asked = tokio::select! {
-            biased;
-            () = running.stopped() => Asked::Stopped,
-            asked = tokio::time::timeout(limit, steps) => match asked {
-                Ok(asked) => asked?,
-                Err(_) => Asked::TimedOut,
+        let asked = match ended {
+            Some(ended) => {
+                drop(steps);
+                ended
+            }
+            None => tokio::select! {
+                biased;
+                () = running.stopped() => Asked::Stopped,
+                asked = steps => asked?,
+                () = tokio::time::sleep_until(until) => Asked::TimedOut,
             },
         };
         let said = collector.finish();

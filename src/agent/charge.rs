@@ -75,5 +75,6 @@ fn estimated(request: &ChatRequest, completion: &Completion) -> Usage {
         prompt,
         completion,
         total: prompt.saturating_add(completion),
+        ..Usage::default()
     }
 }

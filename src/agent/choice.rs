@@ -90,8 +90,24 @@ impl Choices {
             reason = "prices and numbers of tokens are small and not negative"
         )]
         // A price for a million tokens in the currency is one for a token in its millionths.
-        let cost = (usage.prompt as f64 * price.input + usage.completion as f64 * price.output)
-            .round() as u64;
+        let cost = {
+            let fresh = usage.prompt.saturating_sub(usage.cached);
+            let fresh = fresh.saturating_sub(usage.cache_written);
+            let parts = [
+                (fresh, price.input),
+                (usage.cached, price.cached.unwrap_or(price.input)),
+                (
+                    usage.cache_written,
+                    price.cache_write.unwrap_or(price.input),
+                ),
+                (usage.completion, price.output),
+            ];
+            let cost: f64 = parts
+                .iter()
+                .map(|(tokens, price)| *tokens as f64 * price)
+                .sum();
+            cost.round() as u64
+        };
         cost
     }
 }
@@ -152,6 +168,8 @@ mod tests {
             Price {
                 input: 0.5,
                 output: 2.0,
+                cached: Some(0.05),
+                cache_write: None,
             },
         )]);
         let choices = Choices {
@@ -201,8 +219,16 @@ mod tests {
             prompt: 1_000,
             completion: 500,
             total: 1_500,
+            ..Usage::default()
         };
         assert_eq!(choices.cost("a/one", usage), 1_500);
+        let cached = Usage {
+            cached: 800,
+            cache_written: 100,
+            ..usage
+        };
+        // 100 fresh and 100 written at 0.5, 800 at 0.05, 500 at 2.
+        assert_eq!(choices.cost("a/one", cached), 1_140);
         assert_eq!(choices.cost("a/two", usage), 0);
         assert_eq!(amount(1_500, "USD"), "0.0015 USD");
         assert_eq!(amount(7, "CNY"), "0.000007 CNY");

@@ -4,6 +4,8 @@
 //! written only when it exists, in one transaction with the rows that go; whatever fails, the history stays as it is.
 //! What is worth a summary is decided in [`middle`].
 
+pub mod parts;
+
 use std::{collections::HashSet, num::NonZeroUsize, ops::Range, sync::Arc, time::Duration};
 
 use lru::LruCache;
@@ -274,7 +276,7 @@ impl Compactor {
 }
 
 /// Why there is no summary.
-struct Failed(String);
+pub(super) struct Failed(pub(super) String);
 
 impl From<StoreError> for Failed {
     fn from(error: StoreError) -> Self {
@@ -292,7 +294,8 @@ fn measure(row: &History) -> Measured {
     }
 }
 
-fn request(rules: &Rules, record: &str, turn: i64) -> ChatRequest {
+/// The request for a summary of this record.
+pub(super) fn request(rules: &Rules, record: &str, turn: i64) -> ChatRequest {
     let points = rules.settings.memory.retention.summary_keep_key_points;
     let form = FORM.replace("{points}", &points.to_string());
     let instruction = &rules.settings.context.compress_instruction;
@@ -310,7 +313,7 @@ fn request(rules: &Rules, record: &str, turn: i64) -> ChatRequest {
 }
 
 /// The text of a summary, if it may stand for rows of so many tokens.
-fn usable(completion: &Completion, most: usize) -> Result<&str, Failed> {
+pub(super) fn usable(completion: &Completion, most: usize) -> Result<&str, Failed> {
     let text = completion.text.trim();
     let wrong = match completion.outcome {
         Outcome::Answer if completion.finish == FinishReason::Length => "it was cut off",

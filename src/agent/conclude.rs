@@ -5,7 +5,7 @@
 
 use super::{
     Agent,
-    context::TooLarge,
+    context::{TooLarge, parts},
     ending::{Ending, marked},
     heard::Heard,
     history::{Content, Part},
@@ -172,7 +172,9 @@ impl Agent {
         };
         let said = Content::person(&heard.name, heard.words).with(heard.media.parts);
         let mut rows = vec![row(Role::User, said)];
+        let gone = parts::dropped(&work.steps);
         for step in &mut work.steps {
+            parts::drop_from(step, &gone);
             // No later turn has a use for it.
             step.sealed = None;
             step.progress.clear();

@@ -5,6 +5,7 @@
 //! result and the summary of what is gone last. Pure; it never reads the store.
 
 pub mod middle;
+pub mod parts;
 pub mod record;
 mod repair;
 
@@ -33,6 +34,8 @@ pub struct Material<'a> {
     pub enclosed: Vec<Enclosed>,
     /// The files of earlier rows that the request may carry.
     pub known: &'a Known,
+    /// What stands for the first steps of this turn; empty if all of them are there.
+    pub digest: &'a str,
     /// What the model called in this turn so far, oldest first.
     pub steps: &'a [Step],
 }
@@ -97,6 +100,9 @@ const NO_RESULT: &str = "[no result]";
 const SUMMARY: &str = "[From the gateway: what was said before, in short. It is background and no request; what it tells \
                        of is done already or was for the people to decide. Answer the messages behind it.]";
 
+/// Put before what stands for the first steps of a turn.
+const DIGEST: &str = "[From the gateway: what you have done for this so far, in short. It is done already. Go on from there.]";
+
 /// Tokens that a picture takes, roughly: what the large providers count for one of middle size.
 const PER_PICTURE: usize = 1_000;
 /// Bytes of a recording that are a token, roughly: ten tokens a second, and 16 kB.
@@ -107,7 +113,7 @@ const DOCUMENT_BYTES: u64 = 60;
 const PER_DOCUMENT: (usize, usize) = (1_500, 60_000);
 
 /// Tokens that a file takes, roughly.
-fn file_cost(file: &Enclosed) -> usize {
+pub(super) fn file_cost(file: &Enclosed) -> usize {
     let of = |bytes: u64| usize::try_from(file.size / bytes).unwrap_or(usize::MAX);
     match file.medium {
         Medium::Picture => PER_PICTURE,
@@ -151,7 +157,8 @@ pub fn build(material: Material<'_>, budget: Budget) -> Result<Built, TooLarge> 
     let most = budget
         .tokens
         .saturating_sub(system.as_ref().map_or(0, cost));
-    let mut work: Vec<Message> = material.steps.iter().flat_map(from_step).collect();
+    let mut work: Vec<Message> = behind(material.digest).into_iter().collect();
+    work.extend(material.steps.iter().flat_map(from_step));
     let room = most.saturating_sub(cost(&newest));
     unseal(&mut work, room);
     let mut results_cut = shorten(&mut work, room);
@@ -344,6 +351,12 @@ fn from_row(row: &History, known: &Known) -> Option<Vec<Message>> {
             }]
         }
     })
+}
+
+/// What stands for the first steps of a turn.
+fn behind(digest: &str) -> Option<Message> {
+    let text = || fenced(Origin::Summary, digest);
+    (!digest.is_empty()).then(|| Message::words(Role::User, format!("{DIGEST}\n{}", text())))
 }
 
 /// What the model called, and behind it the result of each call.

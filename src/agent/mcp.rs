@@ -7,6 +7,7 @@
 
 pub mod config;
 mod connect;
+mod files;
 mod handler;
 mod http;
 mod line;

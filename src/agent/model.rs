@@ -292,6 +292,10 @@ pub struct Usage {
     pub completion: u64,
     /// The provider's own sum, or ours when it gave none.
     pub total: u64,
+    /// Those of the request that the provider had in its cache.
+    pub cached: u64,
+    /// Those of the request that it wrote into its cache.
+    pub cache_written: u64,
 }
 
 /// Why the model stopped.

@@ -3,15 +3,17 @@
 //! Owns the request of each step: system prompt, history, the new words, what was called so far, and the tools on
 //! offer. It asks nobody.
 
-use std::sync::Arc;
+pub mod contents;
+
+use std::{borrow::Cow, sync::Arc};
 
 use super::{
     Agent,
     compact::Compacted,
-    context::{self, Budget, Material, TooLarge, estimate_tokens, named, row_cost},
+    context::{self, Budget, Material, TooLarge, estimate_tokens, named, parts, row_cost},
     enclosed::Known,
     heard::Heard,
-    history::Part,
+    history::{Part, Step},
     memory::recall::Recalled,
     model::{ChatRequest, Enclosed, Message, Offered, Role},
     prompt,
@@ -63,6 +65,13 @@ pub(super) struct Question {
     said: String,
     /// The history is to be shortened, to so many tokens at most.
     pub(super) long: Option<usize>,
+}
+
+impl Question {
+    /// What the person said, or what the task of an errand is.
+    pub(super) fn said(&self) -> &str {
+        &self.said
+    }
 }
 
 impl Agent {
@@ -222,14 +231,16 @@ impl Agent {
             tokens: question.tokens.saturating_sub(offers.tokens),
             keep_recent: settings.keep_recent(),
         };
+        let (history, steps) = undropped(question, work);
         let built = context::build(
             Material {
                 system: &question.system,
-                history: &question.history,
+                history: &history,
                 newest: question.newest.clone(),
                 enclosed: question.enclosed.clone(),
                 known: &question.known,
-                steps: &work.steps,
+                digest: &work.digest.text,
+                steps: steps.get(work.digest.steps..).unwrap_or_default(),
             },
             budget,
         )?;
@@ -329,6 +340,22 @@ impl Agent {
         ticket.put(&rows);
         Ok(rows)
     }
+}
+
+/// The earlier rows and the steps without what the turn has had dropped.
+fn undropped<'a>(question: &'a Question, work: &'a Work) -> (Cow<'a, [History]>, Cow<'a, [Step]>) {
+    let (history, steps) = (question.history.as_slice(), work.steps.as_slice());
+    let gone = parts::dropped(steps);
+    if gone.is_empty() {
+        return (history.into(), steps.into());
+    }
+    let rows = history.iter();
+    let rows = rows.map(|row| parts::row_without(row, &gone).unwrap_or_else(|| row.clone()));
+    let mut steps = steps.to_vec();
+    for step in &mut steps {
+        parts::drop_from(step, &gone);
+    }
+    (rows.collect(), steps.into())
 }
 
 /// The newest message of a request: the person's words, and before them what the gateway has to say of them.

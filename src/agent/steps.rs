@@ -82,7 +82,7 @@ impl Agent {
             .last()
             .is_some_and(|step| step.results.contains(&None))
         {
-            goes = self.execute(input, turn, work).await?;
+            goes = self.call(input, turn, question, work).await?;
         }
         loop {
             if let Goes::Waits(parked) = goes {
@@ -95,6 +95,7 @@ impl Agent {
                 goes = Goes::ToItsEnd;
             }
             let callable = goes == Goes::On && calling.max_steps > 1;
+            self.digest(input, question, work).await;
             let request = self.request(input, turn, question, work, (callable, hint.as_deref()));
             let mut request = match request {
                 Ok(request) => request,
@@ -131,7 +132,7 @@ impl Agent {
                     work.steps.push(step(text, completion));
                     hint = None;
                     collector.show_tools(shown, work.steps.last());
-                    goes = self.execute(input, turn, work).await?;
+                    goes = self.call(input, turn, question, work).await?;
                     collector.show_tools(shown, work.steps.last());
                 }
                 Outcome::BrokenCalls(broken) if callable && work.broken < MAX_BROKEN => {
@@ -145,6 +146,20 @@ impl Agent {
                 _ => return Ok(Asked::Completed(completion)),
             }
         }
+    }
+}
+
+impl Agent {
+    /// Runs the calls of the last step.
+    async fn call(
+        &self,
+        input: &Input,
+        turn: &Turn,
+        question: &Question,
+        work: &mut Work,
+    ) -> Result<Goes, StoreError> {
+        work.contents = self.contents(input, turn, question, work);
+        self.execute(input, turn, work).await
     }
 }
 

@@ -6,6 +6,7 @@
 pub mod asking;
 pub mod calculate;
 pub mod config;
+pub mod context;
 pub mod date;
 mod dress;
 pub mod execute;
@@ -41,10 +42,12 @@ use serde_json::{Map, Value};
 use weirgate_sdk::{ConversationKey, Timestamp, UserKey};
 
 use crate::{
-    agent::{memory::Site, rules::Rules, skill::Rights, subagent::Errands},
+    agent::{
+        memory::Site, request::contents::Contents, rules::Rules, skill::Rights, subagent::Errands,
+    },
     clock::Zone,
     command::{self, Desk},
-    i18n::Language,
+    i18n::{Language, trouble::Trouble},
     outbound::due::Author,
     pending::Elicited,
     permission::{Capability, Level, Proof},
@@ -172,6 +175,8 @@ pub struct Call<'a> {
     pub now: Timestamp,
     /// Who asks and with which message, and what of the gateway it may see and do.
     pub counter: Option<(Asker<'a>, &'a Desk)>,
+    /// What fills the context of the turn, where the tool was called that tells of it.
+    pub contents: Option<&'a Contents>,
     /// How it asks a model for the one who asks.
     pub asking: &'a asking::Asking,
     /// How it gives files that go out with the answer, where files can be kept.
@@ -229,26 +234,40 @@ pub struct Fault {
     pub passing: bool,
     /// It ended because it asks something that a person has to answer; the call is made again with a yes.
     pub asks: Option<Box<Elicited>>,
+    /// The cause, where a person who asked by a command is told it in his language.
+    pub trouble: Option<Trouble>,
 }
 
 impl Fault {
     /// A fault that stays; the words are the gateway's own.
     #[must_use]
     pub fn lasting(text: impl Into<String>) -> Self {
-        Self {
-            given: Given::own(text),
-            passing: false,
-            asks: None,
-        }
+        Self::told(Given::own(text), false)
     }
 
     /// A fault that may pass; the words are the gateway's own.
     #[must_use]
     pub fn passing(text: impl Into<String>) -> Self {
+        Self::told(Given::own(text), true)
+    }
+
+    /// A fault in words that may be others'.
+    #[must_use]
+    pub fn told(given: Given, passing: bool) -> Self {
         Self {
-            given: Given::own(text),
-            passing: true,
+            given,
+            passing,
             asks: None,
+            trouble: None,
+        }
+    }
+
+    /// A fault that people are told of too.
+    #[must_use]
+    pub fn of(trouble: Trouble, passing: bool) -> Self {
+        Self {
+            trouble: Some(trouble),
+            ..Self::told(Given::own(trouble.render(Language::En)), passing)
         }
     }
 }

@@ -7,7 +7,9 @@ use std::sync::{Arc, atomic::AtomicUsize};
 use parking_lot::Mutex;
 
 use super::{
+    digest::Digest,
     history::{Cost, Step},
+    request::contents::Contents,
     skill::template::progress::Came,
     tool::{journal::Mark, usage::Usage},
 };
@@ -38,6 +40,10 @@ pub(super) struct Work {
     pub(super) effects: Arc<Mutex<Vec<Effect>>>,
     /// Where the turn shows what is done.
     pub(super) board: Board,
+    /// What stands for the first steps in requests.
+    pub(super) digest: Digest,
+    /// What fills the context, where the last step asks for it.
+    pub(super) contents: Option<Contents>,
     /// It is an errand.
     pub(super) errand: Option<Errand>,
 }
@@ -76,6 +82,19 @@ impl Work {
         }
     }
 
+    /// The steps, how many of them are in the journal, and what their calls share.
+    pub(super) fn apart(&mut self) -> (&mut Vec<Step>, &Arc<AtomicUsize>, Shared<'_>) {
+        let shared = Shared {
+            usage: &self.usage,
+            effects: &self.effects,
+            cost: &self.cost,
+            board: &self.board,
+            contents: self.contents.as_ref(),
+            errand: self.errand.as_ref(),
+        };
+        (&mut self.steps, &self.kept, shared)
+    }
+
     /// The files that go out with the answer, in the order in which they were asked for.
     pub(super) fn files(&self) -> Vec<ReplyFile> {
         let files = self.steps.iter().flat_map(|step| &step.files);
@@ -101,6 +120,8 @@ pub(super) struct Shared<'a> {
     pub(super) cost: &'a Arc<Mutex<Cost>>,
     /// Where the turn shows what is done.
     pub(super) board: &'a Board,
+    /// What fills the context, where the last step asks for it.
+    pub(super) contents: Option<&'a Contents>,
     /// It is an errand.
     pub(super) errand: Option<&'a Errand>,
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::{Call, Desk, Done, Site, memory::site_of};
 use crate::{
     agent::tool,
-    i18n::Text,
+    i18n::{Text, trouble::Trouble},
     permission::{Capability, Scope},
     reason::Reason,
 };
@@ -62,6 +62,7 @@ pub async fn tool(
         zone: &rules.settings.zone,
         now: desk.now(),
         counter: Some((asker, desk)),
+        contents: None,
         asking: call.asking,
         sending: None,
         effects: None,
@@ -69,7 +70,14 @@ pub async fn tool(
     });
     match tokio::time::timeout(rules.settings.tool_calling.timeout, run).await {
         Ok(Ok(given)) => Asked::Told(Done::text(given.text)),
-        Ok(Err(fault)) => refuse(Reason::ToolFailed, &Text::AskFailed(fault.given.text)),
-        Err(_) => refuse(Reason::ToolTimeout, &Text::AskFailed("…".to_owned())),
+        Ok(Err(fault)) => {
+            let own = fault.trouble.map(|trouble| trouble.render(call.language));
+            let why = own.unwrap_or(fault.given.text);
+            refuse(Reason::ToolFailed, &Text::AskFailed(why))
+        }
+        Err(_) => {
+            let why = Trouble::TooSlow.render(call.language);
+            refuse(Reason::ToolTimeout, &Text::AskFailed(why))
+        }
     }
 }

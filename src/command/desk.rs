@@ -14,7 +14,7 @@ use crate::{
         choice::amount,
         limits::{Spent, Whose},
         mcp,
-        memory::Memories,
+        memory::{self, Memories},
         peer::Peer,
         rules::Rules,
         running::Running,
@@ -194,6 +194,16 @@ impl Desk {
         let finish = Arc::new(finish);
         commit(&self.store, |then| Write::Finish(finish, then)).await?;
         Ok(())
+    }
+
+    /// What was said at a place until now is not looked through again for what to remember. Written before anything is
+    /// forgotten, so that a crash in between lets nothing come back.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn note_forgotten(&self, site: memory::Site) -> Result<(), StoreError> {
+        let mark = memory::forgotten(site, self.now());
+        self.write_down(site.conversation, vec![mark]).await
     }
 
     /// Stops running turns; says how many.

@@ -10,13 +10,14 @@ use super::{
     Call, Command, Desk, Done, Site, Spec, When,
     argument::{Kind, Takes, always, form},
     memory::{Changed, away, recorded, refused, site_of},
+    reset,
 };
 use crate::{
     agent::memory,
     i18n::{About, Language, arguments::Label, mind::Mind},
     permission::{Actor, Capability, Level, Scope},
     reason::Reason,
-    store::{MemoryRow, Place, StoreError},
+    store::{Effect, MemoryRow, Place, StoreError},
 };
 
 /// /forget
@@ -78,6 +79,7 @@ async fn run(
     let language = call.language;
     let site = site_of(call);
     if ALL.contains(&call.arguments) {
+        desk.note_forgotten(site).await?;
         let mut changed = None;
         let count = if site.group {
             let count = memories.of_place(site.own()).await?.len();
@@ -92,7 +94,10 @@ async fn run(
             memories.forget_person(site.person).await?;
             count
         };
-        return Ok((forgotten(count, site, desk, language), changed));
+        let mut done = forgotten(count, language);
+        // The model would tell it again from what was said here, or remember it again.
+        done.effects.push(Effect::Reset(reset::scope(call)));
+        return Ok((done, changed));
     }
     let Some(ids) = numbers(call.arguments) else {
         let what = refused(Reason::BadArguments, &Mind::ForgetWhat, language);
@@ -107,6 +112,7 @@ async fn run(
         return Ok((nothing, None));
     }
     let count = gone.len();
+    desk.note_forgotten(site).await?;
     memories.forget(gone).await?;
     // What comes from one's own words is one's own.
     let others = may.iter().filter(|row| !is_own(row, site));
@@ -115,13 +121,11 @@ async fn run(
         how: "forgotten",
         what: numbers.join(" "),
     });
-    Ok((forgotten(count, site, desk, language), changed))
+    Ok((forgotten(count, language), changed))
 }
 
-fn forgotten(count: usize, site: memory::Site, desk: &Desk, language: Language) -> Done {
-    let mut done = Done::text(Mind::Forgotten(count).render(language));
-    done.effects.push(memory::forgotten(site, desk.now()));
-    done
+fn forgotten(count: usize, language: Language) -> Done {
+    Done::text(Mind::Forgotten(count).render(language))
 }
 
 /// `12`, `#12 #13`, `12, 13`.

@@ -31,6 +31,8 @@ static SPEC: Spec = Spec {
     aliases: &[],
     about: About::Memory,
     takes: Takes::PerhapsOneOf(&[
+        form("page", &[always(Kind::Number, Label::Number)]),
+        form("show", &[always(Kind::Number, Label::Number)]),
         form("find", &[always(Kind::Text(&[]), Label::Words)]),
         form("add", &[always(Kind::Text(&[]), Label::Note)]),
         form(
@@ -56,7 +58,10 @@ const SHORT: usize = 200;
 /// What a call wants.
 #[derive(Debug, PartialEq, Eq)]
 enum Ask<'a> {
-    List,
+    /// A page of the list, from 1 on.
+    List(usize),
+    /// An entry, whole.
+    Show(i64),
     Find(&'a str),
     Add(&'a str),
     /// A name and the rule; none takes it back.
@@ -70,7 +75,9 @@ fn ask(arguments: &str) -> Option<Ask<'_>> {
         .unwrap_or((arguments, ""));
     let rest = rest.trim();
     Some(match word.to_ascii_lowercase().as_str() {
-        "" => Ask::List,
+        "" => Ask::List(1),
+        "page" | "页" => Ask::List(rest.parse().ok().filter(|page| *page > 0)?),
+        "show" | "查看" => Ask::Show(rest.trim_start_matches('#').parse().ok()?),
         "find" | "search" | "查找" => Ask::Find(rest),
         "add" | "记住" => Ask::Add(rest),
         "rule" | "规则" => {
@@ -161,24 +168,30 @@ async fn run(
     let language = call.language;
     let Some(ask) = ask(call.arguments) else {
         let given = call.arguments.chars().take(40).collect();
-        let possible = "find WORDS, add TEXT, rule NAME TEXT, global TEXT";
+        let possible =
+            "page NUMBER, show NUMBER, find WORDS, add TEXT, rule NAME TEXT, global TEXT";
         return Ok((Done::bad_argument(given, possible, language), None));
     };
     let site = site_of(call);
     let rules = desk.rules.get();
     let kept = match ask {
-        Ask::List => {
-            let rows = if site.group {
-                memories.of_place(site.own()).await?
-            } else {
-                memories.about(site.person).await?
+        Ask::List(page) => {
+            let rows = seen(memories, site).await?;
+            return Ok((Done::text(listed(&rows, site, page, language)), None));
+        }
+        Ask::Show(id) => {
+            let rows = memories.entries(vec![id]).await?;
+            let mut rows = rows.into_iter();
+            let Some(row) = rows.find(|row| may_see(row, site)) else {
+                let nothing = refused(Reason::BadArguments, &Mind::NothingForgotten, language);
+                return Ok((nothing, None));
             };
-            return Ok((Done::text(listed(&rows, site, language)), None));
+            return Ok((Done::text(whole(&row, site, language)), None));
         }
         Ask::Find(words) => {
             let found = memories.look_up(&rules, site, words).await?;
             let rows: Vec<MemoryRow> = found.into_iter().map(|(row, _)| row).collect();
-            return Ok((Done::text(listed(&rows, site, language)), None));
+            return Ok((Done::text(listed(&rows, site, 0, language)), None));
         }
         Ask::Add(text) => {
             let kept = memories.keep(&rules, site, of_person(text, None)).await?;
@@ -264,22 +277,61 @@ pub(super) fn refused(reason: Reason, text: &Mind, language: Language) -> Done {
     }
 }
 
-/// The newest entries with where they come from.
-fn listed(rows: &[MemoryRow], site: memory::Site, language: Language) -> String {
-    let shown = rows.iter().take(SHOWN).map(|row| Remembered {
+/// What is listed where somebody asks: in private what is kept about him, in a group what the group has. Newest first.
+async fn seen(
+    memories: &memory::Memories,
+    site: memory::Site,
+) -> Result<Vec<MemoryRow>, StoreError> {
+    if site.group {
+        memories.of_place(site.own()).await
+    } else {
+        memories.about(site.person).await
+    }
+}
+
+/// Whether an entry is told where somebody asks for it by its number.
+fn may_see(row: &MemoryRow, site: memory::Site) -> bool {
+    row.place == site.own()
+        || row.place == Place::GATEWAY
+        || (!site.group && row.from_person == site.person)
+}
+
+/// A page of entries with where they come from.
+fn listed(rows: &[MemoryRow], site: memory::Site, page: usize, language: Language) -> String {
+    let before = page.saturating_sub(1).saturating_mul(SHOWN);
+    let shown = rows.iter().skip(before).take(SHOWN);
+    let text = Mind::Memory {
+        entries: shown.map(|row| remembered(row, site, SHORT)).collect(),
+        more: rows.len().saturating_sub(before.saturating_add(SHOWN)),
+        page,
+    };
+    text.render(language)
+}
+
+/// One entry with all of its words.
+fn whole(row: &MemoryRow, site: memory::Site, language: Language) -> String {
+    let text = Mind::Memory {
+        entries: vec![remembered(row, site, MAX_CHARS)],
+        more: 0,
+        page: 0,
+    };
+    text.render(language)
+}
+
+fn remembered(row: &MemoryRow, site: memory::Site, most: usize) -> Remembered {
+    let mut text: String = row.content.chars().take(most).collect();
+    if text.len() < row.content.len() {
+        text.push('…');
+    }
+    Remembered {
         id: row.id,
-        text: row.content.chars().take(SHORT).collect(),
+        text,
         at: row.updated_at,
         source: row.source,
         tier: row.tier,
         elsewhere: row.place != site.own() && row.place != Place::GATEWAY,
         archived: row.archived,
-    });
-    let text = Mind::Memory {
-        entries: shown.collect(),
-        more: rows.len().saturating_sub(SHOWN),
-    };
-    text.render(language)
+    }
 }
 
 #[cfg(test)]
@@ -288,7 +340,14 @@ mod tests {
 
     #[test]
     fn words_say_what_is_wanted() {
-        assert_eq!(ask(""), Some(Ask::List));
+        assert_eq!(ask(""), Some(Ask::List(1)));
+        assert_eq!(ask("page 3"), Some(Ask::List(3)));
+        assert_eq!(ask("show #12"), Some(Ask::Show(12)));
+        assert!(
+            ["page 0", "page x", "show", "show x"]
+                .into_iter()
+                .all(|text| ask(text).is_none())
+        );
         assert_eq!(ask("find  the code "), Some(Ask::Find("the code")));
         assert_eq!(ask("记住 我对花生过敏"), Some(Ask::Add("我对花生过敏")));
         assert_eq!(ask("rule tone be kind"), Some(Ask::Rule("tone", "be kind")));

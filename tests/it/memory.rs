@@ -104,6 +104,71 @@ async fn what_somebody_says_in_private_is_told_to_him_alone() {
 }
 
 #[tokio::test]
+async fn everything_that_is_kept_about_somebody_can_be_read_page_by_page_and_whole() {
+    let model = agreeing().await;
+    let gateway = started(&model, json!({})).await;
+    let fake = gateway.onebot().await;
+    let long = format!(
+        "My story begins {} and ends in Bergen.",
+        "on a boat, ".repeat(40)
+    );
+    let things: Vec<&str> = "apples bridges candles dragons engines feathers gardens hammers islands jackets kettles lanterns \
+        mirrors needles orchids pencils quilts rivers saddles tunnels umbrellas violins windows yachts"
+        .split_whitespace()
+        .collect();
+    let thing = |number: usize| things[number % things.len()];
+    for number in 0..24 {
+        let (one, two, three) = (thing(number), thing(number * 5 + 1), thing(number * 7 + 3));
+        fake.ask(1, &format!("/memory add {one} {two} {three} {number}"))
+            .await;
+    }
+    let kept = fake.ask(1, &format!("/memory add {long}")).await;
+    let first = fake.ask(1, "/memory").await;
+    assert_eq!(first.lines().count(), 21, "{first}");
+    assert!(first.ends_with("… +5 (/memory page 2)"), "{first}");
+    assert!(!first.contains("ends in Bergen"), "{first}");
+    let second = fake.ask(1, "/memory page 2").await;
+    assert_eq!(second.lines().count(), 5, "{second}");
+    assert!(second.contains("apples bridges dragons 0"), "{second}");
+    let whole = fake
+        .ask(1, &format!("/memory show {}", number(&kept)))
+        .await;
+    assert!(whole.contains(&long), "{whole}");
+    let other = fake
+        .ask(2, &format!("/memory show {}", number(&kept)))
+        .await;
+    assert_eq!(other, "There is no such entry of yours here.");
+    assert!(fake.ask(1, "/memory page 9").await.starts_with("Nothing"));
+    assert!(fake.ask(1, "/memory page x").await.contains("page NUMBER"));
+}
+
+#[tokio::test]
+async fn what_comes_from_ones_words_in_a_group_is_found_in_private_and_forgotten_with_what_was_said()
+ {
+    let model = agreeing().await;
+    let gateway = started(&model, json!({})).await;
+    let fake = gateway.onebot().await;
+    in_group(
+        &fake,
+        "admin",
+        1,
+        "/memory add The code of the shed is 4711.",
+    )
+    .await;
+    let found = fake.ask(1, "/memory find shed").await;
+    assert!(
+        found.contains("4711") && found.contains("in another chat"),
+        "{found}"
+    );
+    assert!(!fake.ask(2, "/memory find shed").await.contains("4711"));
+    fake.ask(1, "my other code is 0815").await;
+    assert_eq!(fake.ask(1, "/forget all").await, "Forgotten.");
+    fake.ask(1, "what is my code?").await;
+    let told = whole(&last(&model));
+    assert!(!told.contains("0815") && !told.contains("4711"), "{told}");
+}
+
+#[tokio::test]
 async fn notes_change_and_what_stands_before_them_does_not() {
     let model = agreeing().await;
     let gateway = started(&model, json!({})).await;

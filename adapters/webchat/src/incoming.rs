@@ -380,7 +380,7 @@ fn checked(words: String, max_message: usize, optional: bool) -> Result<String, 
 
 /// A press. Which buttons there are is for the gateway to say.
 fn press(fields: &Map<String, Value>, message: Option<String>) -> Result<Request, Code> {
-    let answer = fields.get("id").and_then(Value::as_i64);
+    let answer = fields.get("id").and_then(whole);
     let button = fields.get("button").and_then(Value::as_str);
     let fits = |id: &&str| {
         (1..=MAX_BUTTON_ID).contains(&id.len()) && id.bytes().all(|it| it.is_ascii_graphic())
@@ -395,6 +395,22 @@ fn press(fields: &Map<String, Value>, message: Option<String>) -> Result<Request
     }
 }
 
+/// A whole number, however it is written: in JSON `7.0` is one as well.
+fn whole(value: &Value) -> Option<i64> {
+    /// The greatest number up to which every whole number has a float of its own.
+    const MOST: f64 = 9_007_199_254_740_992.0;
+    let float = || {
+        value
+            .as_f64()
+            .filter(|it| it.fract() == 0.0 && it.abs() <= MOST)
+    };
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "what has a fraction or is greater is none"
+    )]
+    value.as_i64().or_else(|| float().map(|it| it as i64))
+}
+
 /// White space and the characters without width that pass a trim.
 fn is_invisible(c: char) -> bool {
     c.is_whitespace()
@@ -404,11 +420,14 @@ fn is_invisible(c: char) -> bool {
 fn history(fields: &Map<String, Value>) -> Result<Request, Code> {
     let before = match fields.get("before") {
         None | Some(Value::Null) => None,
-        Some(value) => Some(value.as_i64().ok_or(Code::BadFrame)?),
+        Some(value) => Some(whole(value).ok_or(Code::BadFrame)?),
     };
     let limit = match fields.get("limit") {
         None | Some(Value::Null) => 50,
-        Some(value) => value.as_u64().ok_or(Code::BadFrame)?.clamp(1, 200),
+        Some(value) => {
+            let limit = whole(value).and_then(|limit| u64::try_from(limit).ok());
+            limit.ok_or(Code::BadFrame)?.clamp(1, 200)
+        }
     };
     Ok(Request::History {
         before,

@@ -15,14 +15,28 @@ const RESULT: usize = 200;
 /// A message takes at most this part of the room, a result half of that.
 const SHARE: usize = 8;
 
+/// Most tokens of a call's arguments, and of its result, in the record of a task: what came of it is what matters there.
+const TASK_RESULT: usize = 2_000;
+
 /// The rows as a text of at most so many tokens: those that fit from the first on, whole turns. Gives their number too.
 #[must_use]
 pub fn record(rows: &[History], tokens: usize) -> (String, usize) {
+    told(rows, tokens, RESULT)
+}
+
+/// The same for the steps of a task, with more of each result.
+#[must_use]
+pub fn task(rows: &[History], tokens: usize) -> (String, usize) {
+    told(rows, tokens, TASK_RESULT)
+}
+
+fn told(rows: &[History], tokens: usize, result: usize) -> (String, usize) {
     let mut text = String::new();
     let mut taken = 0;
     let mut used = 0;
     for turn in rows.chunk_by(|one, other| one.turn == other.turn) {
-        let said: String = turn.iter().map(|row| line(row, tokens)).collect();
+        let said = turn.iter().map(|row| line(row, tokens, result));
+        let said: String = said.collect();
         used += estimate_tokens(&said);
         if used > tokens && taken > 0 {
             break;
@@ -34,7 +48,7 @@ pub fn record(rows: &[History], tokens: usize) -> (String, usize) {
     (cut(text, tokens).0, taken)
 }
 
-fn line(row: &History, tokens: usize) -> String {
+fn line(row: &History, tokens: usize, result: usize) -> String {
     let Some(content) = Content::decode(&row.parts) else {
         return String::new();
     };
@@ -54,8 +68,8 @@ fn line(row: &History, tokens: usize) -> String {
         Role::Assistant => format!("Assistant: {words}\n"),
     };
     let step = content.as_step();
+    let most = result.min(share / 2);
     for (call, result) in step.calls.into_iter().zip(step.results) {
-        let most = RESULT.min(share / 2);
         let arguments = short(call.arguments, most);
         let result = short(result.unwrap_or_default(), most);
         line.push_str(&format!(

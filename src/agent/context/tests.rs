@@ -32,6 +32,7 @@ fn tried(
         system: "be kind",
         history,
         newest: newest.into(),
+        digest: "",
         steps: &[],
         enclosed: Vec::new(),
         known: &Known::new(),
@@ -124,6 +125,7 @@ fn results_of_this_turn_are_shortened_before_the_turn_goes_over_its_budget() {
         newest: "next".into(),
         enclosed: Vec::new(),
         known: &Known::new(),
+        digest: "",
         steps: &steps,
     };
     let budget = Budget {
@@ -311,6 +313,7 @@ fn carried(newest: &[(&str, Medium)], earlier: &[&str], tokens: usize) -> (Vec<S
                 .map(|(id, medium)| file(id, *medium, 600_000))
                 .collect(),
             known: &Known::from(known),
+            digest: "",
             steps: &[],
         },
         Budget {

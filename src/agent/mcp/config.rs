@@ -79,6 +79,8 @@ pub struct Server {
     pub resources: bool,
     /// Its prompts can be listed and read.
     pub prompts: bool,
+    /// Pictures, sounds and other files that its tools give go out with the answer.
+    pub send_files: bool,
     /// Longest start.
     pub start_timeout: Duration,
     /// Its folder, the only root that it is told of; `None` for one of its own beside the workspaces.
@@ -142,6 +144,7 @@ impl Server {
             approval: fields.choice("approval", Approval::Auto, &APPROVAL),
             resources: fields.bool("resources", true),
             prompts: fields.bool("prompts", true),
+            send_files: fields.bool("send_files", true),
             start_timeout: fields.seconds("start_timeout", START, 0.5..=600.0),
             folder: folder(&mut fields),
         };

@@ -106,9 +106,11 @@ fn start(
 }
 
 impl Connection {
-    /// Waits for the end of the connection, and says why it ended.
-    pub(super) async fn ended(self) -> String {
-        match self.service.waiting().await {
+    /// Waits for the end of the connection, tells of it at once, and says why it ended, which may take a moment more.
+    pub(super) async fn ended(self, tell: impl FnOnce()) -> String {
+        let waited = self.service.waiting().await;
+        tell();
+        match waited {
             Ok(reason) => tracing::debug!(?reason, "a connection to a server ended"),
             Err(error) => tracing::warn!(%error, "a connection to a server ended by a fault"),
         }

@@ -116,7 +116,7 @@ impl ClientHandler for Client {
     }
 }
 
-/// What a yes means for a form: its defaults, and true where yes or no is asked. Nothing if it wants to know more.
+/// What a yes means for a form: true where it has to be said whether, and else its defaults. Nothing if it wants to know more.
 fn content(schema: &Value) -> Option<Map<String, Value>> {
     let required: Vec<&str> = schema["required"]
         .as_array()
@@ -125,7 +125,8 @@ fn content(schema: &Value) -> Option<Map<String, Value>> {
     let mut content = Map::new();
     for (name, property) in schema["properties"].as_object().into_iter().flatten() {
         let value = match (property.get("default"), property["type"].as_str()) {
-            (_, Some("boolean")) => Some(json!(true)),
+            // What need not be said nobody said yes to.
+            (_, Some("boolean")) if required.contains(&name.as_str()) => Some(json!(true)),
             (Some(default), _) => Some(default.clone()),
             (None, _) => None,
         };
@@ -165,6 +166,14 @@ mod tests {
         assert_eq!(
             content(&confirm).map(Value::Object),
             Some(json!({"confirm": true}))
+        );
+        let beside = json!({"type": "object", "required": ["sure"], "properties": {
+            "sure": {"type": "boolean", "default": false}, "force": {"type": "boolean", "default": false},
+            "quietly": {"type": "boolean"}}});
+        assert_eq!(
+            content(&beside).map(Value::Object),
+            Some(json!({"sure": true, "force": false})),
+            "what need not be said nobody said yes to"
         );
         let defaults = json!({"type": "object", "required": ["n"], "properties":
             {"n": {"type": "integer", "default": 3}, "note": {"type": "string"}}});

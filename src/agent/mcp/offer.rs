@@ -50,7 +50,10 @@ pub(super) fn offered_of(
         } else {
             spec(server, name, tool)
         };
-        let what = What::Tool(name.to_owned());
+        let what = What::Tool {
+            name: name.to_owned(),
+            sends: server.send_files,
+        };
         let added = spec.and_then(|spec| offered.add(spec, line, what));
         if let Err(why) = added {
             offered.left_out += 1;
@@ -198,6 +201,7 @@ mod tests {
             approval: Approval::Auto,
             resources: true,
             prompts: true,
+            send_files: true,
             start_timeout: std::time::Duration::from_secs(1),
             folder: None,
         }
@@ -276,6 +280,7 @@ mod tests {
             tools: vec!["b".into()],
             resources: false,
             prompts: false,
+            send_files: true,
             ..server()
         };
         let (found, left_out) = specs(&chosen, &listed, (true, true));

@@ -1,18 +1,25 @@
 //! What servers give, as a text for a model.
 //!
 //! Owns the forms; pure. Pictures, sounds and other bytes are named and never written out, so that no result can fill a
-//! context with them.
+//! context with them; where they go is [`files`](super::files)'.
 
 use rmcp::model::{
     CallToolResult, ContentBlock, GetPromptResult, PromptMessage, ResourceContents, Role,
 };
 
+use super::files::Notes;
+
 /// Most bytes of a result that are taken.
 const MAX_BYTES: usize = 256 * 1024;
 
-/// The text of a call's result.
-pub(super) fn call(result: &CallToolResult) -> String {
-    let mut text = blocks(&result.content);
+/// The text of a call's result; `notes` says what became of the files in it.
+pub(super) fn call(result: &CallToolResult, notes: &Notes) -> String {
+    let part = |(place, content): (usize, &ContentBlock)| match notes.get(&place) {
+        Some(note) => format!("[{note}]"),
+        None => block(content),
+    };
+    let parts: Vec<String> = result.content.iter().enumerate().map(part).collect();
+    let mut text = parts.join("\n");
     if text.is_empty()
         && let Some(structured) = &result.structured_content
     {
@@ -39,11 +46,6 @@ pub(super) fn prompt(result: &GetPromptResult) -> String {
     };
     let lines: Vec<String> = result.messages.iter().map(line).collect();
     bounded(lines.join("\n"))
-}
-
-fn blocks(content: &[ContentBlock]) -> String {
-    let parts: Vec<String> = content.iter().map(block).collect();
-    parts.join("\n")
 }
 
 fn block(block: &ContentBlock) -> String {
@@ -93,6 +95,10 @@ fn bounded(text: String) -> String {
 mod tests {
     use super::*;
 
+    fn told(result: &CallToolResult) -> String {
+        call(result, &Notes::new())
+    }
+
     #[test]
     fn bytes_are_named_and_not_written_out() {
         let result = CallToolResult::success(vec![
@@ -100,19 +106,21 @@ mod tests {
             ContentBlock::image("QUJD".repeat(100_000), "image/png"),
         ]);
         assert_eq!(
-            call(&result),
+            told(&result),
             "seen:\n[picture image/png, about 300000 bytes, not shown]"
         );
+        let notes = Notes::from([(1, "picture-2.png goes out".to_owned())]);
+        assert_eq!(call(&result, &notes), "seen:\n[picture-2.png goes out]");
         let mut structured = CallToolResult::success(Vec::new());
         structured.structured_content = Some(serde_json::json!({"sum": 5}));
-        assert_eq!(call(&structured), r#"{"sum":5}"#);
+        assert_eq!(told(&structured), r#"{"sum":5}"#);
     }
 
     #[test]
     fn a_huge_result_keeps_its_beginning_and_its_end() {
         let huge = |words: &str| format!("first {} last", words.repeat(MAX_BYTES));
         for words in ["好", "a", "a好", "😀"] {
-            let text = call(&CallToolResult::success(vec![ContentBlock::text(huge(
+            let text = told(&CallToolResult::success(vec![ContentBlock::text(huge(
                 words,
             ))]));
             assert!(text.len() <= MAX_BYTES + 10, "{}", text.len());
@@ -132,15 +140,15 @@ mod tests {
         // Many blocks count together.
         let blocks = (0..200).map(|_| ContentBlock::text("word ".repeat(10_000)));
         let many = CallToolResult::success(blocks.collect());
-        assert!(call(&many).len() <= MAX_BYTES + 10);
+        assert!(told(&many).len() <= MAX_BYTES + 10);
         // What is given a second time as values is not told beside the words, and alone it is bounded as they are.
         let values = serde_json::json!({ "all": "a".repeat(1_000_000) });
         let mut both = CallToolResult::success(vec![ContentBlock::text("short")]);
         both.structured_content = Some(values.clone());
-        assert_eq!(call(&both), "short");
+        assert_eq!(told(&both), "short");
         let mut alone = CallToolResult::success(Vec::new());
         alone.structured_content = Some(values);
-        let text = call(&alone);
+        let text = told(&alone);
         assert!(text.starts_with("{\"all\":\"aaa") && text.len() <= MAX_BYTES + 10);
     }
 }

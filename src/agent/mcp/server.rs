@@ -170,7 +170,9 @@ impl Keep {
 
     /// Follows what it offers until the connection ends, or somebody wants a new one.
     async fn serve(&self, connection: Connection, peer: &rmcp::Peer<RoleClient>) -> String {
-        let mut ended = Box::pin(connection.ended());
+        // Whoever calls from then on waits for the next one.
+        let tell = || self.line.set(State::Starting, None);
+        let mut ended = Box::pin(connection.ended(tell));
         loop {
             tokio::select! {
                 why = &mut ended => return why,
@@ -253,6 +255,7 @@ mod tests {
             approval: config::Approval::Auto,
             resources: false,
             prompts: false,
+            send_files: false,
             start_timeout: 2 * STEADY,
             folder: None,
         };

@@ -13,9 +13,13 @@ use rmcp::{
         ReadResourceRequestParams,
     },
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::{line::Line, render};
+use super::{
+    files::{self, Notes},
+    line::Line,
+    render,
+};
 use crate::{
     agent::tool::{Call, Fault, Given, Spec, Tool},
     security::fence::Origin,
@@ -24,8 +28,13 @@ use crate::{
 /// What a call asks of the server.
 #[derive(Debug, Clone)]
 pub(super) enum What {
-    /// A tool, by the server's own name for it.
-    Tool(String),
+    /// A tool.
+    Tool {
+        /// The server's own name for it.
+        name: String,
+        /// The files that it gives go out with the answer.
+        sends: bool,
+    },
     /// A page of its resources.
     ListResources,
     /// A resource.
@@ -66,7 +75,7 @@ impl Remote {
             Some(page.with_cursor(cursor.map(str::to_owned)))
         };
         let text = match &self.what {
-            What::Tool(name) => return tool(peer, name, call.arguments).await,
+            What::Tool { name, sends } => return tool(peer, (name, *sends), call).await,
             What::ListResources => {
                 let listed = peer.list_resources(page()).await?;
                 listing("resources", json!(listed.resources), listed.next_cursor)
@@ -97,17 +106,17 @@ impl Remote {
 
 async fn tool(
     peer: &Peer<RoleClient>,
-    name: &str,
-    arguments: &Map<String, Value>,
+    (name, sends): (&str, bool),
+    call: &Call<'_>,
 ) -> Result<Answer, ServiceError> {
-    let request = CallToolRequestParams::new(name.to_owned()).with_arguments(arguments.clone());
+    let arguments = call.arguments.clone();
+    let request = CallToolRequestParams::new(name.to_owned()).with_arguments(arguments);
     let result = peer.call_tool(request).await?;
-    let text = render::call(&result);
-    Ok(if result.is_error == Some(true) {
-        Answer::Failed(text)
-    } else {
-        Answer::Done(text)
-    })
+    if result.is_error == Some(true) {
+        return Ok(Answer::Failed(render::call(&result, &Notes::new())));
+    }
+    let notes = files::taken(&result, call.sending.filter(|_| sends)).await;
+    Ok(Answer::Done(render::call(&result, &notes)))
 }
 
 /// A page of what a server has, and how to get the next.
@@ -176,9 +185,5 @@ fn data(text: String) -> Given {
 
 /// Why it gave nothing, in words that may be its own.
 fn said(text: String, passing: bool) -> Fault {
-    Fault {
-        given: data(text),
-        passing,
-        asks: None,
-    }
+    Fault::told(data(text), passing)
 }

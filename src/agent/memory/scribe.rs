@@ -35,8 +35,10 @@ const MOST: usize = 4_096;
 pub const FORGOTTEN: &str = "forgotten";
 /// Conversations of which it is known how far they were looked through.
 const KNOWN: NonZeroUsize = NonZeroUsize::new(16_384).expect("not zero");
-/// Rows of a history that one look takes.
+/// The newest rows of a history that are looked at where nobody knows how far it was looked through.
 const ROWS: usize = 100;
+/// Most rows since the last look that are looked at, as many as one look takes at a time.
+const MOST_ROWS: usize = 2_000;
 /// Longest time for a look.
 const LONGEST: Duration = Duration::from_secs(120);
 /// Between two looks through everything that is remembered.
@@ -223,7 +225,8 @@ impl Scribe {
         let site = talk.site;
         let rules = self.rules.get();
         let seen = self.waiting.seen.lock().get(&scope).copied().unwrap_or(0);
-        let rows = self.store.numbered_history(scope, ROWS).await?;
+        let most = if seen == 0 { ROWS } else { MOST_ROWS };
+        let rows = self.store.numbered_history(scope, most).await?;
         let forgotten = self.forgotten(site).await?;
         let is_new = |(id, row): &NumberedRow| *id > seen && row.at > forgotten;
         let new: Vec<NumberedRow> = rows.into_iter().filter(is_new).collect();
@@ -246,6 +249,12 @@ impl Scribe {
         let count = self.memories.keep_all(&rules, site, entries).await?;
         if let Some((last, _)) = taken.checked_sub(1).and_then(|place| new.get(place)) {
             self.waiting.seen.lock().put(scope, *last);
+        }
+        if (1..new.len()).contains(&taken) {
+            // There was no room for the rest: it is next, also if nobody says any more.
+            let at = self.clock.tick().saturating_sub(self.rest());
+            let mut open = self.waiting.open.lock();
+            open.entry(scope).or_insert(Talk { at, ..talk });
         }
         Ok(count)
     }

@@ -10,7 +10,7 @@ use crate::config::address;
 
 mod options;
 
-pub use options::{ModelOptions, Price};
+pub use options::{ModelOptions, Price, ReasoningBack};
 
 /// How a provider is spoken to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -24,7 +24,9 @@ use self::stream::RemoteStream;
 use super::fault::{self, MAX_MESSAGE_CHARS, scrub};
 use super::recovery::{retry_after_header, retry_after_millis};
 use super::sse::decode;
-use super::{ChatRequest, ErrorClass, Model, ModelError, ModelStream, Takes};
+use super::{
+    ChatRequest, ErrorClass, Model, ModelError, ModelStream, Takes, config::ReasoningBack,
+};
 
 /// Most bytes read of a refusal or of a page that is no answer.
 const MAX_FAULT_BYTES: usize = 16 * 1024;
@@ -52,8 +54,10 @@ struct Dialect<'a> {
     temperature: Option<f32>,
     /// The limit of tokens goes into `max_completion_tokens` instead of `max_tokens`.
     completion_limit: bool,
-    /// Earlier reasoning is played back.
-    replay_reasoning: bool,
+    /// What becomes of earlier reasoning.
+    reasoning_back: ReasoningBack,
+    /// The provider is asked to keep the beginning of the request in its cache.
+    caches: bool,
     /// Which files are sent along.
     takes: Takes,
     /// The model is asked to reason. In the responses format that is in a form that it alone can read, and is played back.
@@ -100,6 +104,10 @@ pub struct RemoteOptions {
     pub reasoning_summary: bool,
     /// It reasons with at most so many tokens: [`Format::Messages`] only.
     pub reasoning_budget: Option<u32>,
+    /// What becomes of earlier reasoning: [`Format::ChatCompletions`] only.
+    pub reasoning_back: ReasoningBack,
+    /// The provider is not asked to keep the beginning of requests in its cache: [`Format::Messages`] only.
+    pub uncached: bool,
 }
 
 impl RemoteOptions {
@@ -123,6 +131,8 @@ impl RemoteOptions {
             reasoning: false,
             reasoning_summary: false,
             reasoning_budget: None,
+            reasoning_back: ReasoningBack::AsItCame,
+            uncached: false,
         }
     }
 }
@@ -213,7 +223,11 @@ impl Remote {
             max_output_tokens: request.max_output_tokens.or(self.options.max_output_tokens),
             temperature: request.temperature.or(self.options.temperature),
             completion_limit: self.options.completion_limit,
-            replay_reasoning: !self.options.think_markers,
+            reasoning_back: match self.options.think_markers {
+                true => ReasoningBack::Never,
+                false => self.options.reasoning_back,
+            },
+            caches: !self.options.uncached,
             takes: self.options.takes,
             seals_reasoning: self.options.reasoning,
             summarises_reasoning: self.options.reasoning_summary,

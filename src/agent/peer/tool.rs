@@ -116,9 +116,5 @@ fn data(text: String) -> Given {
 
 /// Why it gave nothing, in words that may be its own.
 fn said(text: String) -> Fault {
-    Fault {
-        given: data(text),
-        passing: false,
-        asks: None,
-    }
+    Fault::told(data(text), false)
 }

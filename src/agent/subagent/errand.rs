@@ -21,7 +21,7 @@ use crate::{
         prompt::Limits,
         skill::template::{self, Template, progress::Progress},
         steps::{Asked, Course},
-        tool::{Fault, Given, journal::Mark, park::Asks, question},
+        tool::{Fault, Given, context, journal::Mark, park::Asks, question},
         turn::{Input, Turn},
         work::{Errand, Shared, Work},
     },
@@ -196,7 +196,12 @@ impl Errands for Giving<'_> {
         let _place = self.places.acquire().await;
         let errand = Errand {
             only: named.as_ref().and_then(|named| named.tools.clone()),
-            without: &[tool::NAME, question::NAME, template::tool::NAME],
+            without: &[
+                tool::NAME,
+                question::NAME,
+                template::tool::NAME,
+                context::NAME,
+            ],
             mark: self.mark.clone(),
             result: None,
         };

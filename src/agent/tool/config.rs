@@ -6,7 +6,7 @@ use std::{path::PathBuf, time::Duration};
 
 use weirgate_sdk::settings::{Fields, nearest};
 
-use super::{fetch, files, registry::built_in_names, search, shell, weather};
+use super::{fetch, files, registry::built_in_names, search, shell, usage::Most, weather};
 use crate::agent::{mcp::config::Mcp, skill};
 
 /// Most names under `tools.approval`.
@@ -76,6 +76,8 @@ pub struct ToolCalling {
     pub max_steps: usize,
     /// Most calls in a turn.
     pub max_calls_per_request: usize,
+    /// Most searches of the web in a turn, and in each errand of one.
+    pub max_searches: usize,
     /// Longest time of a call.
     pub timeout: Duration,
     /// How often a call that failed is made again, if it is safe to repeat.
@@ -117,6 +119,7 @@ impl Default for ToolCalling {
             strategy: Strategy::Smart,
             max_steps: 11,
             max_calls_per_request: 128,
+            max_searches: 5,
             timeout: Duration::from_secs(60),
             max_retries: 3,
             parallel_calls: true,
@@ -197,6 +200,24 @@ impl Internal {
 }
 
 impl ToolCalling {
+    /// How much a turn, or an errand of one, may call.
+    #[must_use]
+    pub fn most(&self) -> Most {
+        Most {
+            calls: self.max_calls_per_request,
+            searches: self.max_searches,
+        }
+    }
+
+    /// The same for the steps of a skill: how often they search was decided by who wrote them.
+    #[must_use]
+    pub fn most_in_steps(&self) -> Most {
+        Most {
+            searches: usize::MAX,
+            ..self.most()
+        }
+    }
+
     /// Reads the section.
     #[must_use]
     pub fn read(mut fields: Fields<'_>) -> Self {
@@ -214,6 +235,7 @@ impl ToolCalling {
                 default.max_calls_per_request,
                 0..=1000,
             ),
+            max_searches: fields.usize("max_searches", default.max_searches, 0..=1000),
             timeout: fields.seconds("timeout", default.timeout, 0.1..=3600.0),
             max_retries: fields.u32("max_retries", default.max_retries, 0..=100),
             parallel_calls: fields.bool("parallel_calls", default.parallel_calls),

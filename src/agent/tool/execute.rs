@@ -133,23 +133,7 @@ impl Agent {
         let Some(last) = work.steps.len().checked_sub(1) else {
             return Ok(None);
         };
-        let Work {
-            steps,
-            usage,
-            kept,
-            cost,
-            effects,
-            board,
-            errand,
-            ..
-        } = work;
-        let shared = Shared {
-            usage,
-            effects,
-            cost,
-            board,
-            errand: errand.as_ref(),
-        };
+        let (steps, kept, shared) = work.apart();
         let places = Semaphore::new(input.rules.settings.subagents.max_parallel);
         let calls = &Semaphore::new(calling.max_parallel_calls);
         let fragile = |at: &usize| {
@@ -251,12 +235,7 @@ impl Agent {
             let asking = Asking::new(of_turn(input, turn), input.turn, self.random);
             let started = self.clock.tick();
             let sending = self.sending(input, turn, usage);
-            let asker = Asker {
-                person: &turn.person,
-                body: turn.body(),
-                language: turn.language,
-                place: turn.place(input),
-            };
+            let asker = asker(input, turn);
             let call = Call {
                 proof: &ready.proof,
                 arguments: &ready.arguments,
@@ -267,6 +246,7 @@ impl Agent {
                 zone: &settings.zone,
                 now: self.clock.now(),
                 counter: Some((asker, &self.desk)),
+                contents: shared.contents,
                 asking: &asking,
                 sending: sending.as_ref(),
                 effects: Some(shared.effects),
@@ -348,6 +328,16 @@ async fn placed(
         calls.acquire().await.ok()
     };
     (place, run.await)
+}
+
+/// Who asks, as tools are told.
+fn asker<'a>(input: &Input, turn: &'a Turn) -> Asker<'a> {
+    Asker {
+        person: &turn.person,
+        body: turn.body(),
+        language: turn.language,
+        place: turn.place(input),
+    }
 }
 
 /// Puts in how a call of a step ended; gives what it asks instead.

@@ -20,7 +20,7 @@ use serde_json::{Map, Value, json};
 
 use self::address::Allowed;
 use super::{Call, Fault, Given, Spec, Tool};
-use crate::security::fence::Origin;
+use crate::{i18n::trouble::Trouble, security::fence::Origin};
 
 /// The name.
 pub const NAME: &str = "fetch_page";
@@ -210,7 +210,10 @@ fn unreachable(error: &reqwest::Error) -> Fault {
     if told == address::NOT_PUBLIC {
         return Fault::lasting(told);
     }
-    Fault::passing(format!("The server cannot be reached: {told}"))
+    Fault {
+        trouble: Some(Trouble::Unreachable),
+        ..Fault::passing(format!("The server cannot be reached: {told}"))
+    }
 }
 
 #[async_trait]
@@ -271,12 +274,8 @@ fn decoded(bytes: &[u8], kind: &str) -> String {
 
 /// An answer without a success.
 pub(super) fn refused(status: StatusCode) -> Fault {
-    let told = format!("The server answered with status {}.", status.as_u16());
-    if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
-        Fault::passing(told)
-    } else {
-        Fault::lasting(told)
-    }
+    let passing = status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS;
+    Fault::of(Trouble::Status(status.as_u16()), passing)
 }
 
 /// Reads a body up to so many bytes; says whether that was all.

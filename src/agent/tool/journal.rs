@@ -222,7 +222,7 @@ impl Agent {
         input: &Input,
         work: &mut Work,
     ) -> Result<(), StoreError> {
-        let most = input.rules.settings.tool_calling.max_calls_per_request;
+        let most = input.rules.settings.tool_calling.most();
         for content in self.store.steps(input.turn).await? {
             let Some(content) = Content::decode(&content) else {
                 break;

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::{Access, Also, Call, Fault, Given, Spec, Tool};
 use crate::{
     agent::{
-        memory::{Kept, Memories, New, forgotten},
+        memory::{Kept, Memories, New},
         skill::Rights,
     },
     permission::Capability,
@@ -121,8 +121,10 @@ impl MemoryTool {
                 "There is no such entry, or the person who asks may not have it forgotten.",
             ));
         };
+        if let Some((_, desk)) = call.counter {
+            desk.note_forgotten(site).await?;
+        }
         self.memories.forget(vec![row.id]).await?;
-        call.has(forgotten(site, call.now));
         Ok(Given::own(format!("Number {} is forgotten.", row.id)))
     }
 }

@@ -81,11 +81,7 @@ impl Tool for Program {
             return Ok(data(out));
         }
         let told = format!("The program ended with {status}.\n{complaint}");
-        Err(Fault {
-            given: data(told),
-            passing: false,
-            asks: None,
-        })
+        Err(Fault::told(data(told), false))
     }
 }
 

@@ -12,7 +12,7 @@ use super::{
     execute::{FAILED, Goes},
     order::Kind,
     registry::Entry,
-    usage::{Admitted, Usage},
+    usage::{Admitted, Most, Usage},
 };
 use crate::{
     agent::{
@@ -149,7 +149,14 @@ impl Agent {
         call: &ToolCall,
         usage: &mut Usage,
     ) -> Result<Ready, Unready> {
-        admitted(input, call, usage)?;
+        let calling = &input.rules.settings.tool_calling;
+        let steps = errand.is_some_and(|errand| errand.result.is_some());
+        let most = if steps {
+            calling.most_in_steps()
+        } else {
+            calling.most()
+        };
+        admitted(call, usage, most)?;
         let refused = |text: String| Unready::from(Refused(text, Reason::ToolRefused));
         let here = errand.is_none_or(|errand| errand.has(&call.name));
         let found = input.rules.tools.get(&call.name).filter(|_| here);
@@ -207,12 +214,15 @@ impl Agent {
 }
 
 /// Counts a call; refuses it if the turn has made enough of them.
-fn admitted(input: &Input, call: &ToolCall, usage: &mut Usage) -> Result<(), Refused> {
-    let most = input.rules.settings.tool_calling.max_calls_per_request;
+fn admitted(call: &ToolCall, usage: &mut Usage, most: Most) -> Result<(), Refused> {
     let (text, reason) = match usage.admit(call, most) {
         Admitted::Yes => return Ok(()),
         Admitted::TooMany => (
             "No more calls are possible now. Answer with what you have.",
+            Reason::ToolLimit,
+        ),
+        Admitted::Searched => (
+            "No more searches are possible now. Answer with what you have.",
             Reason::ToolLimit,
         ),
         Admitted::Repeated => (

@@ -2,21 +2,17 @@
 //!
 //! Owns the list of built-in tools and the choice where there are more than a request takes. It runs nothing.
 
+mod entry;
 mod words;
 
-use std::{
-    collections::{BTreeSet, HashSet},
-    fmt,
-    path::PathBuf,
-    sync::Arc,
-};
+use std::{collections::HashSet, path::PathBuf, sync::Arc};
 
+pub use entry::{Entry, Unfit};
 use words::words;
 
 use super::{
-    Spec, Tool, calculate, config, date, fetch, files, memory, moderate, office,
-    program::folder::Programs, question, schedule, schema::Schema, search, shell, translate,
-    weather,
+    Spec, Tool, calculate, config, context, date, fetch, files, memory, moderate, office,
+    program::folder::Programs, question, schedule, search, shell, translate, weather,
 };
 use crate::{
     agent::{
@@ -43,6 +39,7 @@ pub fn built_in_names() -> impl Iterator<Item = &'static str> {
         schedule::NAME,
         question::NAME,
         memory::NAME,
+        context::NAME,
         moderate::NAME,
         skill::tool::NAME,
         skill::RUN,
@@ -103,25 +100,6 @@ pub struct Ground {
     pub private: Vec<PathBuf>,
 }
 
-/// A tool with what is made of its declaration once.
-pub struct Entry {
-    /// The tool.
-    pub tool: Arc<dyn Tool>,
-    /// Its schema.
-    pub schema: Schema,
-    offer: Offer,
-    /// Tokens that its declaration takes.
-    tokens: usize,
-    /// The words of its name and description.
-    words: BTreeSet<String>,
-}
-
-impl fmt::Debug for Entry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Entry").field(&self.offer.name).finish()
-    }
-}
-
 /// All tools of a configuration.
 #[derive(Debug, Default)]
 pub struct Registry {
@@ -163,16 +141,6 @@ pub struct Wanted<'a> {
     pub used: &'a [String],
     /// Most tokens that their declarations may take.
     pub tokens: usize,
-}
-
-/// What is told of a tool that cannot be taken.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{name}: {what}")]
-pub struct Unfit {
-    /// Its name.
-    pub name: String,
-    /// What is wrong.
-    pub what: String,
 }
 
 impl Registry {
@@ -376,59 +344,6 @@ impl Offers {
     }
 }
 
-impl Entry {
-    /// What is made of a tool's declaration.
-    ///
-    /// # Errors
-    /// Its name cannot be sent to a model, or its schema is none.
-    pub fn new(tool: Arc<dyn Tool>) -> Result<Self, Unfit> {
-        let spec = tool.spec();
-        let unfit = |what: &str| Unfit {
-            name: spec.name.clone(),
-            what: what.to_owned(),
-        };
-        if !is_name(&spec.name) {
-            return Err(unfit(
-                "a name has letters, digits, _ and -, at most 64 of them",
-            ));
-        }
-        let schema = Schema::new(&spec.parameters).map_err(|what| unfit(&what))?;
-        let offer = Offer {
-            name: spec.name.clone(),
-            description: spec.description.clone(),
-            parameters: spec.parameters.clone(),
-        };
-        let words = words(&format!("{} {}", spec.name, spec.description));
-        Ok(Self {
-            schema,
-            tokens: offer.tokens(),
-            offer,
-            words,
-            tool,
-        })
-    }
-
-    fn unfit(&self, what: &str) -> Unfit {
-        Unfit {
-            name: self.offer.name.clone(),
-            what: what.to_owned(),
-        }
-    }
-
-    /// How well it fits, in tenths: by its name, by the words of its description, by being used just now.
-    fn score(&self, said: &BTreeSet<String>, used: &[String]) -> usize {
-        if [skill::tool::NAME, skill::RUN].contains(&&*self.offer.name) {
-            // The prompt lists what they read and run.
-            return usize::MAX;
-        }
-        let name = self.offer.name.to_lowercase();
-        let named = said.iter().any(|word| name.contains(word.as_str()));
-        let recent = used.contains(&self.offer.name);
-        let shared = self.words.intersection(said).count();
-        3 * usize::from(named) + shared + 2 * usize::from(recent)
-    }
-}
-
 /// The skills, if they and the tool that reads them are wanted.
 fn skills(settings: &config::Tools, ground: &Ground) -> Result<Option<Arc<Skills>>, Unfit> {
     if !settings.skills.enabled || settings.internal.disables(skill::tool::NAME) {
@@ -464,6 +379,7 @@ fn built_in(settings: &config::Tools, ground: Ground) -> Result<Vec<Arc<dyn Tool
         Arc::new(translate::Translate::default()),
         Arc::new(schedule::Schedule::default()),
         Arc::new(question::AskPerson::default()),
+        Arc::new(context::ContextTool::default()),
         Arc::new(moderate::ModerateTool::default()),
         pages,
         Arc::new(save),
@@ -479,14 +395,6 @@ fn built_in(settings: &config::Tools, ground: Ground) -> Result<Vec<Arc<dyn Tool
     tools.extend(shell.map(|shell| Arc::new(shell) as Arc<dyn Tool>));
     tools.retain(|tool| !internal.disables(&tool.spec().name));
     Ok(tools)
-}
-
-/// Whether providers take a name.
-fn is_name(name: &str) -> bool {
-    (1..=64).contains(&name.len())
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
 }
 
 #[cfg(test)]

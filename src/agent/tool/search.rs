@@ -14,6 +14,7 @@ use weirgate_sdk::settings::{Fields, Secret};
 use super::{Call, Fault, Given, Spec, Tool, fetch};
 use crate::{
     config::address,
+    i18n::{Language, trouble::Trouble},
     security::fence::{Origin, label},
 };
 
@@ -185,24 +186,31 @@ impl Tool for WebSearch {
 
     async fn run(&self, call: Call<'_>) -> Result<Given, Fault> {
         let request = self.request(call.text("query"));
-        let request = request.ok_or_else(|| Fault::lasting("The search is set up wrongly."))?;
+        let request = request.ok_or_else(|| Fault::of(Trouble::SetUpWrongly, false))?;
         let answer = request.send().await;
-        let mut answer = answer.map_err(|_| Fault::passing("The search cannot be reached."))?;
+        let mut answer = answer.map_err(|_| Fault::of(Trouble::Unreachable, true))?;
         let status = answer.status();
         if !status.is_success() {
             return Err(fetch::refused(status));
         }
         let (bytes, _) = fetch::read(&mut answer, MAX_BYTES).await?;
-        let answer: Value = serde_json::from_slice(&bytes)
-            .map_err(|_| Fault::lasting("The answer of the search cannot be read."))?;
+        let answer: Value =
+            serde_json::from_slice(&bytes).map_err(|_| Fault::of(Trouble::Unreadable, false))?;
+        let text = results(&answer, self.settings.max_results);
+        if text.is_empty() {
+            let language = call
+                .counter
+                .map_or(Language::En, |(asker, _)| asker.language);
+            return Ok(Given::own(Trouble::NothingFound.render(language)));
+        }
         Ok(Given {
-            text: results(&answer, self.settings.max_results),
+            text,
             origin: Some(Origin::WebPage),
         })
     }
 }
 
-/// The results of any of the services.
+/// The results of any of the services; empty if there are none.
 fn results(answer: &Value, most: usize) -> String {
     let list = answer
         .get("results")
@@ -222,11 +230,7 @@ fn results(answer: &Value, most: usize) -> String {
         // Writing to a string does not fail.
         let _ = writeln!(out, "{}. {title}\n{url}\n{excerpt}\n", index + 1);
     }
-    if out.is_empty() {
-        "(nothing found)".to_owned()
-    } else {
-        out
-    }
+    out
 }
 
 #[cfg(test)]
@@ -246,6 +250,6 @@ mod tests {
         assert!(results(&brave, 8).contains("B\nu\nd"));
         let baidu = json!({"references": [{"title": "C", "url": "v", "content": "e"}]});
         assert!(results(&baidu, 8).contains("C\nv\ne"));
-        assert_eq!(results(&json!({"error": 1}), 8), "(nothing found)");
+        assert_eq!(results(&json!({"error": 1}), 8), "");
     }
 }

@@ -227,11 +227,7 @@ impl Tool for Shell {
         let text = told(output, &end, status, took, &place.granted);
         match end {
             End::Done => Ok(data(text)),
-            End::Late | End::Full => Err(Fault {
-                given: data(text),
-                passing: false,
-                asks: None,
-            }),
+            End::Late | End::Full => Err(Fault::told(data(text), false)),
         }
     }
 }

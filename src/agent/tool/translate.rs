@@ -9,6 +9,7 @@ use serde_json::json;
 use super::{Call, Fault, Given, Spec, Tool};
 use crate::{
     agent::model::{FinishReason, Message, Outcome, Role},
+    i18n::trouble::Trouble,
     security::{
         fence::{Origin, label},
         guard::Verdict,
@@ -66,7 +67,7 @@ impl Tool for Translate {
     async fn run(&self, call: Call<'_>) -> Result<Given, Fault> {
         let checked = call.rules.guard.check(call.text("text").to_owned());
         if checked.verdict == Verdict::Blocked || checked.forbidden().next().is_some() {
-            return Err(Fault::lasting("This text is not given to a model here."));
+            return Err(Fault::of(Trouble::NotForModels, false));
         }
         let instruction = INSTRUCTION.replace("{to}", &label(call.text("to")));
         let messages = vec![
@@ -76,11 +77,11 @@ impl Tool for Translate {
         let completion = call.asking.ask(call.rules, messages).await;
         let completion = completion.map_err(|error| {
             tracing::warn!(%error, "no model translated");
-            Fault::lasting("No model answered.")
+            Fault::of(Trouble::NoModel, false)
         })?;
         let text = completion.text.trim();
         if completion.outcome != Outcome::Answer || text.is_empty() {
-            return Err(Fault::lasting("The model gave no translation."));
+            return Err(Fault::of(Trouble::ModelRefused, false));
         }
         let cut = if completion.finish == FinishReason::Length {
             CUT

@@ -7,6 +7,7 @@ use std::sync::{
     atomic::{AtomicU32, AtomicUsize, Ordering},
 };
 
+use super::search;
 use crate::agent::model::{ToolCall, calls::object};
 
 /// How often the same call may follow itself.
@@ -21,6 +22,17 @@ pub enum Admitted {
     TooMany,
     /// It is the same as those before.
     Repeated,
+    /// It is one more search than a turn, or an errand of one, may make.
+    Searched,
+}
+
+/// How much a turn may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Most {
+    /// Calls, with those of errands.
+    pub calls: usize,
+    /// Searches of the web, without those of errands.
+    pub searches: usize,
 }
 
 /// What a turn has used.
@@ -30,6 +42,7 @@ pub struct Usage {
     calls: Arc<AtomicUsize>,
     last: Option<ToolCall>,
     in_a_row: usize,
+    searches: usize,
     retries: Arc<AtomicU32>,
     files: Arc<AtomicU32>,
     /// The tools that were called or will be wanted, each once.
@@ -38,7 +51,7 @@ pub struct Usage {
 
 impl Usage {
     /// Counts a call and says what becomes of it.
-    pub fn admit(&mut self, call: &ToolCall, most: usize) -> Admitted {
+    pub fn admit(&mut self, call: &ToolCall, most: Most) -> Admitted {
         if !self.names.contains(&call.name) {
             self.names.push(call.name.clone());
         }
@@ -49,10 +62,13 @@ impl Usage {
             self.in_a_row = 1;
         }
         let before = self.calls.fetch_add(1, Ordering::Relaxed);
-        if before >= most {
+        self.searches += usize::from(call.name == search::NAME);
+        if before >= most.calls {
             Admitted::TooMany
         } else if self.in_a_row >= IN_A_ROW {
             Admitted::Repeated
+        } else if call.name == search::NAME && self.searches > most.searches {
+            Admitted::Searched
         } else {
             Admitted::Yes
         }
@@ -124,10 +140,29 @@ mod tests {
         }
     }
 
+    fn at_most(calls: usize) -> Most {
+        Most { calls, searches: 2 }
+    }
+
+    #[test]
+    fn searches_have_a_limit_of_their_own_in_the_turn_and_in_each_errand() {
+        let mut usage = Usage::default();
+        let search = |words: &str| call(search::NAME, &format!(r#"{{"query":{words}}}"#));
+        assert_eq!(usage.admit(&search("1"), at_most(9)), Admitted::Yes);
+        let mut errand = usage.shared();
+        for words in ["2", "3"] {
+            assert_eq!(errand.admit(&search(words), at_most(9)), Admitted::Yes);
+        }
+        assert_eq!(errand.admit(&search("4"), at_most(9)), Admitted::Searched);
+        assert_eq!(errand.admit(&call("f", "{}"), at_most(9)), Admitted::Yes);
+        assert_eq!(usage.admit(&search("5"), at_most(9)), Admitted::Yes);
+        assert_eq!(usage.admit(&search("6"), at_most(9)), Admitted::Searched);
+    }
+
     #[test]
     fn the_third_equal_call_in_a_row_does_not_run() {
         let mut usage = Usage::default();
-        let mut admit = |name, arguments| usage.admit(&call(name, arguments), 99);
+        let mut admit = |name, arguments| usage.admit(&call(name, arguments), at_most(99));
         assert_eq!(admit("f", r#"{"a":1,"b":2}"#), Admitted::Yes);
         assert_eq!(admit("f", r#"{ "b": 2, "a": 1 }"#), Admitted::Yes);
         assert_eq!(admit("f", r#"{"a":1,"b":2}"#), Admitted::Repeated);
@@ -140,12 +175,12 @@ mod tests {
     #[test]
     fn calls_and_retries_are_counted_over_the_turn() {
         let mut usage = Usage::default();
-        assert_eq!(usage.admit(&call("f", "{}"), 1), Admitted::Yes);
-        assert_eq!(usage.admit(&call("g", "{}"), 1), Admitted::TooMany);
+        assert_eq!(usage.admit(&call("f", "{}"), at_most(1)), Admitted::Yes);
+        assert_eq!(usage.admit(&call("g", "{}"), at_most(1)), Admitted::TooMany);
         assert!(usage.take_retry(2) && usage.take_retry(2) && !usage.take_retry(2));
         let mut errand = usage.shared();
-        assert_eq!(errand.admit(&call("h", "{}"), 3), Admitted::Yes);
-        assert_eq!(usage.admit(&call("i", "{}"), 3), Admitted::TooMany);
+        assert_eq!(errand.admit(&call("h", "{}"), at_most(3)), Admitted::Yes);
+        assert_eq!(usage.admit(&call("i", "{}"), at_most(3)), Admitted::TooMany);
         assert!(!errand.take_retry(2));
     }
 }

@@ -13,6 +13,7 @@ use crate::{
     config::address,
     i18n::{
         Language,
+        trouble::Trouble,
         weather::{Day, Now, Weather},
     },
     security::fence::{Origin, label},
@@ -129,19 +130,18 @@ impl WeatherTool {
     async fn ask(&self, base: &str, path: &str, query: &[(&str, &str)]) -> Result<Value, Fault> {
         let url = format!("{base}{path}");
         let mut url = Url::parse_with_params(&url, query)
-            .map_err(|_| Fault::lasting("The weather is set up wrongly."))?;
+            .map_err(|_| Fault::of(Trouble::SetUpWrongly, false))?;
         if let Some(key) = &self.settings.api_key {
             url.query_pairs_mut().append_pair("apikey", key.expose());
         }
         let answer = self.client.get(url).send().await;
-        let mut answer = answer.map_err(|_| Fault::passing("The weather cannot be asked for."))?;
+        let mut answer = answer.map_err(|_| Fault::of(Trouble::Unreachable, true))?;
         let status = answer.status();
         if !status.is_success() {
             return Err(fetch::refused(status));
         }
         let (bytes, _) = fetch::read(&mut answer, MAX_BYTES).await?;
-        serde_json::from_slice(&bytes)
-            .map_err(|_| Fault::lasting("The answer about the weather cannot be read."))
+        serde_json::from_slice(&bytes).map_err(|_| Fault::of(Trouble::Unreadable, false))
     }
 
     async fn find(&self, name: &str, language: Language) -> Result<Place, Fault> {
@@ -152,7 +152,7 @@ impl WeatherTool {
         ];
         let found = self.ask(self.base(PLACES), "/v1/search", &query).await?;
         let place = found.pointer("/results/0").and_then(place);
-        place.ok_or_else(|| Fault::lasting("There is no place of this name."))
+        place.ok_or_else(|| Fault::of(Trouble::NoPlace, false))
     }
 
     async fn forecast(&self, place: &Place, days: u64) -> Result<Value, Fault> {
@@ -187,8 +187,7 @@ impl Tool for WeatherTool {
         let forecast = self.forecast(&place, days.unwrap_or(DAYS)).await?;
         let weather = weather(place.name, &forecast);
         if weather.now.is_none() && weather.days.is_empty() {
-            let text = "The answer about the weather cannot be read.";
-            return Err(Fault::lasting(text));
+            return Err(Fault::of(Trouble::Unreadable, false));
         }
         Ok(Given {
             text: weather.render(language),

@@ -150,6 +150,10 @@ fn options(provider: &Provider, id: &str, model: &str) -> RemoteOptions {
         reasoning: options.is_some_and(|options| options.reasoning),
         reasoning_summary: options.is_some_and(|options| options.reasoning_summary),
         reasoning_budget: options.and_then(|options| options.reasoning_budget),
+        reasoning_back: options
+            .map(|options| options.reasoning_back)
+            .unwrap_or_default(),
+        uncached: options.is_some_and(|options| options.uncached),
         ..RemoteOptions::new(id, model, base_url, key)
     }
 }

@@ -323,6 +323,26 @@ async fn what_is_to_be_remembered_is_remembered_once(on: Engine) {
     }
 }
 
+async fn who_is_shut_out_stays_so_and_nothing_of_him_is_kept(on: Engine) {
+    for point in ["meet.before", "meet.after"] {
+        let blocked = json!({ "permissions": { "blocked": { "qq": [66] } } });
+        let (_model, mut gateway, fake) = armed(on, point, blocked).await;
+        fake.send_private(66, "let me in").await;
+        again(&mut gateway, &fake).await;
+        fake.send_private(66, "and now?").await;
+        fake.send_private(7, "hello").await;
+        let told = up_to(&fake, "re: hello").await;
+        assert!(
+            !told
+                .iter()
+                .any(|text| text.starts_with("re: let") || text.starts_with("re: and")),
+            "{told:?}"
+        );
+        let journaled = gateway.journaled().await;
+        assert_eq!(journaled, ["hello"], "{point}");
+    }
+}
+
 suite!(
     an_edit_of_a_waiting_message_is_not_lost,
     a_reminder_comes_once,
@@ -334,4 +354,5 @@ suite!(
     what_is_to_be_deleted_is_deleted_whole,
     a_history_is_whole_or_in_short_and_never_neither,
     what_is_to_be_remembered_is_remembered_once,
+    who_is_shut_out_stays_so_and_nothing_of_him_is_kept,
 );

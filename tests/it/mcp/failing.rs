@@ -92,6 +92,74 @@ async fn one_that_is_killed_in_the_middle_of_a_call_is_started_again() {
 }
 
 #[tokio::test]
+async fn one_that_closes_its_pipe_and_lives_on_is_started_again_and_one_that_writes_what_is_no_message_is_heard()
+ {
+    let servers = json!([
+        { "name": "c", "command": scripted("closes") },
+        { "name": "t", "command": scripted("chatty") },
+    ]);
+    let (model, gateway, fake) = with(servers).await;
+    says(&fake, "c: up").await;
+    says(&fake, "t: up").await;
+    // It reads only, so the call is made again, with the one that was started instead; at once, not at its limit.
+    let got = called(&model, &fake, &[("c__go", json!({}))]).await;
+    assert!(got[0].contains("go was called"), "{got:?}");
+    let closed = gateway.folder().join("data/weirgate/mcp/c/closed");
+    assert!(closed.exists());
+    let why = fake.ask(OWNER, "/why").await;
+    assert!(
+        why.contains("tool_retried") && !why.contains("tool_timeout"),
+        "{why}"
+    );
+    let got = called(&model, &fake, &[("t__go", json!({}))]).await;
+    assert!(got[0].contains("go was called"), "{got:?}");
+}
+
+#[tokio::test]
+async fn a_picture_goes_out_with_the_answer_and_never_into_the_context_unless_that_is_off() {
+    let silent = json!({ "name": "q", "command": scripted("draws"), "send_files": false });
+    let servers = json!([{ "name": "d", "command": scripted("draws") }, silent]);
+    let (model, _gateway, fake) = with(servers).await;
+    says(&fake, "d: up").await;
+    says(&fake, "q: up").await;
+    let got = called(&model, &fake, &[("d__go", json!({}))]).await;
+    let told = &got[0];
+    assert!(told.contains("go was called"), "{told}");
+    assert!(told.contains("[picture-2.png (image, "), "{told}");
+    assert!(told.contains("goes out with your answer.]"), "{told}");
+    assert!(told.contains("[its bytes cannot be read]"), "{told}");
+    assert!(!told.contains("iVBOR"), "{told}");
+    let sent = fake.answer().await;
+    assert_eq!(sent.segments[0]["type"], "image", "{:?}", sent.segments);
+    let got = called(&model, &fake, &[("q__go", json!({}))]).await;
+    assert!(got[0].contains("[picture image/png, about "), "{got:?}");
+    assert_eq!(
+        fake.ask(OWNER, "and?").await,
+        "re: and?",
+        "nothing else was sent"
+    );
+}
+
+#[tokio::test]
+async fn one_that_greets_late_is_used_when_it_has_and_nobody_waits_for_it() {
+    let servers = json!([
+        { "name": "good", "command": scripted("good") },
+        { "name": "late", "command": scripted("late") },
+    ]);
+    let (model, gateway, fake) = with(servers).await;
+    let said = says(&fake, "good: up").await;
+    assert!(said.contains("late: starting"), "{said}");
+    fake.ask(OWNER, "hello").await;
+    let names = offered(&model);
+    assert!(names.contains(&"good__go".to_owned()), "{names:?}");
+    assert!(!names.contains(&"late__go".to_owned()), "{names:?}");
+    fs::write(gateway.folder().join("data/weirgate/mcp/late/now"), "").unwrap();
+    says(&fake, "late: up, tools: 3").await;
+    let got = called(&model, &fake, &[("late__go", json!({}))]).await;
+    assert!(got[0].contains("go was called"), "{got:?}");
+}
+
+#[tokio::test]
 async fn a_call_that_hangs_ends_at_its_limit_and_its_server_with_the_gateway() {
     let model = FakeModel::start().await;
     let server = json!({ "name": "h", "command": scripted("hangs"), "access": "write",

@@ -40,8 +40,14 @@ async fn tools_resources_and_prompts_of_a_server_by_others() {
         "checked before it is sent: {got:?}"
     );
     assert!(
-        got[2].contains("[picture image/png") && got[2].len() < 2_000,
+        got[2].contains("[picture-2.png (image, ") && got[2].len() < 2_000,
         "no bytes in the context: {got:?}"
+    );
+    let picture = fake.answer().await;
+    assert_eq!(
+        picture.segments[0]["type"], "image",
+        "{:?}",
+        picture.segments
     );
     assert!(got[3].contains("\"uri\""), "{got:?}");
     assert!(

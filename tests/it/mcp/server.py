@@ -11,6 +11,10 @@ if kind == "broken":
     sys.exit(1)
 if kind == "silent":
     time.sleep(600)
+if kind == "late":
+    # As long as the test wants.
+    while not os.path.exists("now"):
+        time.sleep(0.05)
 
 asked = {}
 
@@ -34,6 +38,9 @@ def tool(name, schema, **more):
     return {"name": name, "description": f"{name} of {kind}", "inputSchema": schema, "annotations": hints, **more}
 
 
+PICTURE = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
 EMPTY = {"type": "object", "properties": {}}
 PAGES = {
     None: ([tool("first", EMPTY), tool("text", {"type": "string"}), tool("null", None)], "two"),
@@ -59,6 +66,13 @@ def call(name):
             file.write(str(os.getpid()))
         os.rename("hung.new", "hung")
         time.sleep(600)
+    if kind == "closes" and not os.path.exists("closed"):
+        open("closed", "w").close()
+        os.close(1)
+        time.sleep(600)
+    if kind == "chatty":
+        print("calling go now, this line is no message", flush=True)
+        print('{"neither": "is this"}', flush=True)
     if kind == "asks":
         confirm = {"type": "object", "properties": {"sure": {"type": "boolean"}}, "required": ["sure"]}
         answer = ask("elicitation/create", {"message": "Delete all of it?", "requestedSchema": confirm})
@@ -81,6 +95,9 @@ for line in sys.stdin:
         say({"id": number, "result": listed((params or {}).get("cursor"))})
     elif method == "tools/call":
         content = [{"type": "text", "text": call(params["name"])}]
+        if kind == "draws":
+            content.append({"type": "image", "mimeType": "image/png", "data": PICTURE})
+            content.append({"type": "audio", "mimeType": "audio/mpeg", "data": "no Base64!"})
         say({"id": number, "result": {"content": content}})
     elif number is not None and method:
         say({"id": number, "error": {"code": -32601, "message": "no such method"}})

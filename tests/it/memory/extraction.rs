@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use weirgate_testkit::model::{FakeModel, RecordedRequest, Script};
 
 use super::{RECORD, in_group, last, started, whole};
-use crate::gateway::{Chat as _, Gateway, LIMIT};
+use crate::gateway::{Chat as _, Gateway, LIMIT, until};
 
 /// A model that finds this in every conversation.
 async fn finding(found: Value) -> FakeModel {
@@ -75,6 +75,32 @@ async fn a_private_talk_at_rest_is_looked_through_and_what_matters_is_told_later
 }
 
 #[tokio::test]
+async fn a_long_talk_is_looked_through_to_its_end_piece_by_piece() {
+    let model = finding(json!({ "entries": [] })).await;
+    let models = json!({ "test": { "context_tokens": 1_200 } });
+    let changes = json!({
+        "memory": { "extract_after": 1 },
+        "providers": { "small": { "kind": "openai", "base_url": model.url(), "models": models } },
+        "models": { "compress": ["small/test"] },
+    });
+    let gateway = Gateway::start(&model, changes).await;
+    let fake = gateway.onebot().await;
+    fake.ask(1, "hello").await;
+    assert!(until(|| looks(&model).len() == 1).await);
+    for number in 1..=70 {
+        fake.ask(1, &format!("LINE{number}. {}", "word ".repeat(12)))
+            .await;
+    }
+    let all = || {
+        let looks = looks(&model);
+        let text: String = looks.iter().map(RecordedRequest::last_user_text).collect();
+        (1..=70).all(|number| text.contains(&format!("LINE{number}.")))
+    };
+    assert!(until(all).await, "{}", gateway.log());
+    assert!(looks(&model).len() > 2, "it is more than one look takes");
+}
+
+#[tokio::test]
 async fn groups_are_left_alone_unless_the_operator_says_otherwise() {
     for (extract, groups) in [("private", false), ("all", true), ("off", false)] {
         let model =
@@ -107,16 +133,28 @@ async fn an_answer_that_is_no_list_is_said_and_keeps_nothing() {
 
 #[tokio::test]
 async fn what_was_forgotten_is_not_noticed_again_in_the_same_talk() {
-    forgotten_in_the_same_talk(false).await;
+    forgotten_in_the_same_talk(By::Command).await;
 }
 
 #[tokio::test]
 async fn what_the_model_was_asked_to_forget_is_not_noticed_again_either() {
-    forgotten_in_the_same_talk(true).await;
+    forgotten_in_the_same_talk(By::Tool).await;
 }
 
-/// Something is forgotten, by the command or by the model's tool.
-async fn forgotten_in_the_same_talk(by_tool: bool) {
+#[tokio::test]
+async fn nor_where_a_crash_cuts_that_turn_off() {
+    forgotten_in_the_same_talk(By::ToolInATurnThatIsCut).await;
+}
+
+/// How something is forgotten.
+#[derive(PartialEq)]
+enum By {
+    Command,
+    Tool,
+    ToolInATurnThatIsCut,
+}
+
+async fn forgotten_in_the_same_talk(by: By) {
     let model = finding(json!({ "entries": [
         { "content": "User 1 is a nurse in Bergen.", "keep": "long", "importance": 0.9 },
     ] }))
@@ -125,14 +163,26 @@ async fn forgotten_in_the_same_talk(by_tool: bool) {
     let fake = gateway.onebot().await;
     fake.ask(1, "I work as a nurse in Bergen").await;
     counted(&gateway, "remembered").await;
-    if by_tool {
+    if by != By::Command {
         let listed = fake.ask(1, "/memory").await;
         let id = super::number(listed.split(' ').next().unwrap());
         let forget = json!({ "action": "forget", "id": id });
         model.push(Script::calls(&[("memory", forget)]));
-        fake.ask(1, "forget that").await;
+        let is_cut = by == By::ToolInATurnThatIsCut;
+        if is_cut {
+            model.push(Script::hang());
+        }
+        let asked = model.requests().len();
+        fake.send_private(1, "forget that").await;
+        model.wait_for(asked + 2).await;
         let told = whole(&last(&model));
         assert!(told.contains("is forgotten"), "{told}");
+        if is_cut {
+            gateway.kill().await;
+            gateway.up().await;
+            assert!(fake.connection_is(true, LIMIT).await);
+        }
+        fake.answer().await;
     } else {
         let told = fake.ask(1, "/forget all").await;
         assert_eq!(told, "Forgotten.");

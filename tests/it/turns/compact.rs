@@ -218,6 +218,29 @@ async fn where_there_is_no_room_the_summary_is_made_before_the_answer() {
 }
 
 #[tokio::test]
+async fn a_summary_that_does_not_come_ends_with_the_time_of_the_turn() {
+    let model = FakeModel::start_with(|asked| {
+        if asked.starts_with(RECORD) {
+            Script::hang()
+        } else {
+            Script::answer("ok")
+        }
+    })
+    .await;
+    let mut changes = changes(json!({ "compress_threshold": 1.0, "max_context_tokens": 1_000 }));
+    changes["flow_control"] = json!({ "turn_timeout": 1 });
+    let gateway = Gateway::start(&model, changes).await;
+    let fake = gateway.onebot().await;
+    for number in 1..=8 {
+        fake.ask(1, &format!("F{number} {}", filler())).await;
+    }
+    fake.ask(1, &format!("F9 {}", "word ".repeat(500))).await;
+    assert!(model.requests().last().is_some_and(is_summary));
+    let why = fake.ask(1, "/why").await;
+    assert!(why.contains("turn_timeout"), "{why}");
+}
+
+#[tokio::test]
 async fn many_short_rounds_are_summarised_too_unless_that_is_off() {
     for on in [true, false] {
         let model = keeper_of_facts().await;

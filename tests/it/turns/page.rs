@@ -126,6 +126,14 @@ async fn answer(State(asked): State<Arc<Asked>>, request: Request) -> Response {
             StatusCode::SERVICE_UNAVAILABLE.into_response()
         }
         "/busy-once" => html("at last"),
+        "/never" => std::future::pending().await,
+        _ => service(request).await,
+    }
+}
+
+/// What services that search and tell the weather answer.
+async fn service(request: Request) -> Response {
+    match request.uri().path() {
         "/search" if request.method() == Method::POST => {
             let key = told(&request, "authorization");
             let body = axum::body::to_bytes(request.into_body(), 10_000).await;
@@ -191,7 +199,6 @@ async fn answer(State(asked): State<Arc<Asked>>, request: Request) -> Response {
             .to_string()
             .into_response()
         }
-        "/never" => std::future::pending().await,
         _ => StatusCode::NOT_FOUND.into_response(),
     }
 }

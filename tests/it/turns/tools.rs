@@ -263,6 +263,40 @@ async fn the_web_is_searched_where_the_operator_says() {
 }
 
 #[tokio::test]
+async fn searches_have_a_limit_behind_which_the_model_answers() {
+    let model = FakeModel::start().await;
+    let page = Page::start().await;
+    let changes = json!({
+        "tools": { "search": { "service": "searxng", "base_url": page.url("") } },
+        "tool_calling": { "max_searches": 2 },
+    });
+    let gateway = Gateway::start(&model, changes).await;
+    let fake = gateway.onebot().await;
+    let search = |words: &str| ("web_search", json!({ "query": words }));
+    model.push(Script::calls(&[
+        search("a"),
+        sum("1+1"),
+        search("b"),
+        search("c"),
+    ]));
+    assert_eq!(fake.ask(1, "go").await, "re: go");
+    let got = model.requests().pop().unwrap().told();
+    assert!(
+        got[0].contains("about weirs") && got[2].contains("about weirs"),
+        "{got:?}"
+    );
+    assert_eq!(got[1], "2");
+    assert!(got[3].starts_with("Error: No more searches"), "{got:?}");
+    let why = fake.ask(1, "/why").await;
+    assert!(why.contains("tool_limit"), "{why}");
+    // The next turn has its own.
+    model.push(Script::calls(&[search("d")]));
+    assert_eq!(fake.ask(1, "again").await, "re: again");
+    let got = model.requests().pop().unwrap().told();
+    assert!(got[4].contains("about weirs"), "{got:?}");
+}
+
+#[tokio::test]
 async fn baidu_searches_with_its_key() {
     let model = FakeModel::start().await;
     let page = Page::start().await;

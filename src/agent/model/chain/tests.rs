@@ -199,6 +199,7 @@ async fn a_retry_replaces_the_text_of_the_broken_attempt() {
             prompt: 1,
             completion: 1,
             total: 2,
+            ..Usage::default()
         })),
         Err(failure(ErrorClass::Network)),
     ];

@@ -12,6 +12,13 @@ const MIN_BUDGET: u32 = 1_024;
 /// What the limit of an answer is called in requests; newer models refuse the first.
 const LIMIT_NAMES: [(&str, bool); 2] = [("max_tokens", false), ("max_completion_tokens", true)];
 
+/// What becomes of earlier reasoning.
+const BACK: [(&str, ReasoningBack); 3] = [
+    ("as_it_came", ReasoningBack::AsItCame),
+    ("never", ReasoningBack::Never),
+    ("always", ReasoningBack::Always),
+];
+
 /// What one model wants; `None` leaves it to the provider.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ModelOptions {
@@ -33,8 +40,24 @@ pub struct ModelOptions {
     pub reasoning_summary: bool,
     /// It reasons with at most so many tokens.
     pub reasoning_budget: Option<u32>,
+    /// What becomes of earlier reasoning in requests.
+    pub reasoning_back: ReasoningBack,
+    /// The provider is not asked to keep the beginning of requests in its cache.
+    pub uncached: bool,
     /// What it costs.
     pub price: Option<Price>,
+}
+
+/// What becomes of earlier reasoning in requests of the chat completions format.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ReasoningBack {
+    /// It goes back as it came; where none came there is none.
+    #[default]
+    AsItCame,
+    /// It never goes back: some refuse the field.
+    Never,
+    /// Where none came something stands in its place: some refuse a message without the field.
+    Always,
 }
 
 /// What a million tokens cost, in `models.currency`.
@@ -44,6 +67,10 @@ pub struct Price {
     pub input: f64,
     /// Of answers.
     pub output: f64,
+    /// Of what of a request the provider had in its cache; `None` for as much as of others.
+    pub cached: Option<f64>,
+    /// Of what of a request it wrote into its cache; `None` for as much as of others.
+    pub cache_write: Option<f64>,
 }
 
 impl ModelOptions {
@@ -65,12 +92,15 @@ impl ModelOptions {
             reasoning_budget: fields
                 .optional_u32("reasoning_budget", 0..=100_000_000)
                 .filter(|most| *most > 0),
+            reasoning_back: fields.choice("reasoning_back", ReasoningBack::AsItCame, &BACK),
+            uncached: !fields.bool("prompt_cache", true),
             price: fields.get("price").map(|price| Price::read(price.fields())),
         };
         let responses = ("openai-responses", ProviderKind::OpenAiResponses);
         let completions = ("openai", ProviderKind::OpenAi);
         let messages = ("anthropic", ProviderKind::Anthropic);
         let budget = read.reasoning_budget.is_some();
+        let back = read.reasoning_back != ReasoningBack::AsItCame;
         let mut fits = true;
         for (key, wanted, formats) in [
             ("reasoning", read.reasoning, &[responses, messages][..]),
@@ -83,6 +113,8 @@ impl ModelOptions {
             ("limit_name", read.completion_limit, &[completions]),
             ("stream", read.whole, &[completions, responses, messages]),
             ("audio", read.takes.sounds, &[completions]),
+            ("reasoning_back", back, &[completions]),
+            ("prompt_cache", read.uncached, &[messages]),
         ] {
             if wanted && formats.iter().all(|(_, format)| kind != *format) {
                 let names: Vec<&str> = formats.iter().map(|(name, _)| *name).collect();
@@ -148,6 +180,8 @@ impl Price {
         let read = Self {
             input: fields.f64("input", 0.0, 0.0..=1_000_000.0),
             output: fields.f64("output", 0.0, 0.0..=1_000_000.0),
+            cached: fields.optional_f64("cached", 0.0..=1_000_000.0),
+            cache_write: fields.optional_f64("cache_write", 0.0..=1_000_000.0),
         };
         fields.finish();
         read

@@ -12,9 +12,13 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Vis
 use serde::{Deserialize as DeriveDeserialize, Serialize};
 use serde_json::{Value, value::RawValue};
 
-use super::super::{ChatRequest, Enclosed, Medium, Message, Offer, Role, ToolCall, Usage};
+use super::super::{
+    ChatRequest, Enclosed, Medium, Message, Offer, Role, ToolCall, Usage, config::ReasoningBack,
+};
 use super::Dialect;
 
+/// Stands where a model that wants reasoning back gave none, or another model answered.
+const NO_REASONING: &str = "(not kept)";
 /// Longest speaker's name that providers take, in characters.
 const MAX_NAME_CHARS: usize = 64;
 
@@ -145,7 +149,6 @@ pub(super) fn encode(
 }
 
 fn encode_message<'a>(message: &'a Message, dialect: Dialect<'_>) -> RequestMessage<'a> {
-    let replayed = dialect.replay_reasoning && message.role == Role::Assistant;
     RequestMessage {
         role: match message.role {
             Role::System => "system",
@@ -158,7 +161,20 @@ fn encode_message<'a>(message: &'a Message, dialect: Dialect<'_>) -> RequestMess
         tool_calls: message.calls.iter().map(encode_call).collect(),
         tool_call_id: message.answers.as_deref(),
         name: message.name.as_deref().filter(|name| is_plain_name(name)),
-        reasoning_content: message.reasoning.as_deref().filter(|_| replayed),
+        reasoning_content: reasoning(message, dialect),
+    }
+}
+
+/// The reasoning that goes back with a message.
+fn reasoning<'a>(message: &'a Message, dialect: Dialect<'_>) -> Option<&'a str> {
+    if message.role != Role::Assistant {
+        return None;
+    }
+    let came = message.reasoning.as_deref();
+    match dialect.reasoning_back {
+        ReasoningBack::Never => None,
+        ReasoningBack::AsItCame => came,
+        ReasoningBack::Always => came.or(Some(NO_REASONING)),
     }
 }
 
@@ -394,6 +410,14 @@ struct WireUsage {
     completion_tokens: Option<u64>,
     #[serde(default)]
     total_tokens: Option<u64>,
+    #[serde(default)]
+    prompt_tokens_details: Option<WireDetails>,
+}
+
+#[derive(DeriveDeserialize)]
+struct WireDetails {
+    #[serde(default)]
+    cached_tokens: Option<u64>,
 }
 
 /// The cost of a request; none when the object makes no sense.
@@ -404,9 +428,12 @@ pub(super) fn usage(raw: &RawValue) -> Option<Usage> {
     let total = wire
         .total_tokens
         .unwrap_or_else(|| prompt.saturating_add(completion));
+    let details = wire.prompt_tokens_details;
     Some(Usage {
         prompt,
         completion,
         total,
+        cached: details.and_then(|one| one.cached_tokens).unwrap_or(0),
+        cache_written: 0,
     })
 }

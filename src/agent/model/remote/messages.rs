@@ -7,6 +7,8 @@
 pub(super) mod answer;
 mod sealed;
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde_json::{Map, Value, value::RawValue};
 
@@ -20,8 +22,8 @@ const MAX_TOKENS: u32 = 8_192;
 struct RequestBody<'a> {
     model: &'a str,
     max_tokens: u32,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    system: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    system: Vec<Block<'a>>,
     messages: Vec<RequestMessage<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<RequestTool<'a>>,
@@ -54,7 +56,9 @@ struct RequestMessage<'a> {
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Block<'a> {
     Text {
-        text: &'a str,
+        text: Cow<'a, str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<Kept>,
     },
     Image {
         source: Source<'a>,
@@ -71,11 +75,23 @@ enum Block<'a> {
     ToolResult {
         tool_use_id: &'a str,
         content: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<Kept>,
     },
     /// As it came.
     #[serde(untagged)]
     Sealed(&'a RawValue),
 }
+
+/// The provider keeps what stands before the end of a block, and the block, for some minutes.
+#[derive(Serialize)]
+struct Kept {
+    r#type: &'static str,
+}
+
+const KEPT: Kept = Kept {
+    r#type: "ephemeral",
+};
 
 /// The bytes of a file.
 #[derive(Serialize)]
@@ -123,9 +139,14 @@ pub(super) fn encode(
     let offered = &request.offered;
     let system = request.messages.iter();
     let system: Vec<&str> = system
-        .filter(|message| message.role == Role::System)
+        .filter(|message| message.role == Role::System && !message.text.trim().is_empty())
         .map(|message| message.text.as_str())
         .collect();
+    // With it the tools are kept, which stand before it.
+    let system = (!system.is_empty()).then(|| Block::Text {
+        text: system.join("\n\n").into(),
+        cache_control: dialect.caches.then_some(KEPT),
+    });
     let budget = dialect.reasoning_budget.unwrap_or(0);
     let usual = MAX_TOKENS.saturating_add(budget);
     let max_tokens = dialect.max_output_tokens.unwrap_or(usual);
@@ -134,7 +155,7 @@ pub(super) fn encode(
     serde_json::to_vec(&RequestBody {
         model,
         max_tokens,
-        system: system.join("\n\n"),
+        system: system.into_iter().collect(),
         messages: messages(&request.messages, dialect, !suspended),
         // Calls in the conversation need the tools here, also when none may be called any more.
         tools: offered.tools.iter().map(tool).collect(),
@@ -202,7 +223,8 @@ fn messages<'a>(
     thoughts: bool,
 ) -> Vec<RequestMessage<'a>> {
     let mut messages: Vec<RequestMessage<'a>> = Vec::new();
-    for message in said {
+    let kept = kept(said);
+    for (place, message) in said.iter().enumerate() {
         let role = match message.role {
             Role::System => continue,
             Role::User | Role::Tool => "user",
@@ -218,8 +240,34 @@ fn messages<'a>(
                 content: blocks,
             }),
         }
+        if dialect.caches && kept.contains(&Some(place)) {
+            messages.last_mut().into_iter().for_each(keep);
+        }
     }
     messages
+}
+
+/// Behind which messages a request begins in the same way as the one that will follow: behind what was said before the
+/// newest question, which comes again with the next one, and behind the newest result of the turn. Together with the system
+/// prompt that is one less than the provider takes.
+fn kept(said: &[Message]) -> [Option<usize>; 2] {
+    let question = said.iter().rposition(|one| one.role == Role::User);
+    let before = question.and_then(|place| place.checked_sub(1));
+    let earlier = |place: &usize| said.get(*place).is_some_and(|one| one.role != Role::System);
+    let results = said.last().filter(|last| last.role == Role::Tool);
+    [
+        before.filter(earlier),
+        results.and(said.len().checked_sub(1)),
+    ]
+}
+
+/// Marks the end of a message, if it ends with a block that can be marked.
+fn keep(message: &mut RequestMessage<'_>) {
+    if let Some(Block::Text { cache_control, .. } | Block::ToolResult { cache_control, .. }) =
+        message.content.last_mut()
+    {
+        *cache_control = Some(KEPT);
+    }
 }
 
 fn blocks<'a>(message: &'a Message, dialect: Dialect<'_>, thoughts: bool) -> Vec<Block<'a>> {
@@ -227,6 +275,7 @@ fn blocks<'a>(message: &'a Message, dialect: Dialect<'_>, thoughts: bool) -> Vec
         return vec![Block::ToolResult {
             tool_use_id: id,
             content: &message.text,
+            cache_control: None,
         }];
     }
     let mut blocks = Vec::with_capacity(1 + message.calls.len());
@@ -234,8 +283,9 @@ fn blocks<'a>(message: &'a Message, dialect: Dialect<'_>, thoughts: bool) -> Vec
     let taken = taken.filter(|file| dialect.takes.has(file.medium));
     blocks.extend(taken.filter_map(encode_file));
     // Blank texts are refused.
-    let text = (!message.text.trim().is_empty()).then_some(Block::Text {
-        text: &message.text,
+    let text = (!message.text.trim().is_empty()).then(|| Block::Text {
+        text: message.text.as_str().into(),
+        cache_control: None,
     });
     let mut text = text.into_iter();
     let mut calls = message.calls.iter().map(|call| Block::ToolUse {

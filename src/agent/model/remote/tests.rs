@@ -107,6 +107,7 @@ async fn an_answer_streams_and_its_cost_comes_once() {
         prompt: 10,
         completion: 4,
         total: 14,
+        ..Usage::default()
     }];
     assert_eq!(got.text, "re: 早上好");
     assert_eq!((got.usage, got.finish), (usage, vec![FinishReason::Stop]));
@@ -190,18 +191,30 @@ async fn reasoning_goes_back_as_it_came() {
         .open(&asked)
         .await
         .unwrap();
+    for back in [ReasoningBack::Never, ReasoningBack::Always] {
+        client(&fake.url(), |options| options.reasoning_back = back)
+            .open(&asked)
+            .await
+            .unwrap();
+    }
 
     let requests = fake.requests();
     let messages = &requests[0].body["messages"];
     assert_eq!(messages[0]["reasoning_content"], "");
     assert_eq!(messages[1]["reasoning_content"], " because\n");
     assert!(messages[2].get("reasoning_content").is_none());
-    let bare = &requests[1].body["messages"];
-    assert!(
-        bare.as_array()
-            .unwrap()
-            .iter()
-            .all(|one| one.get("reasoning_content").is_none())
+    for bare in [&requests[1], &requests[2]] {
+        let messages = bare.body["messages"].as_array().unwrap();
+        let mut fields = messages.iter().map(|one| one.get("reasoning_content"));
+        assert!(fields.all(|field| field.is_none()));
+    }
+    let always = &requests[3].body["messages"];
+    let fields: Vec<_> = (0..4)
+        .map(|at| always[at]["reasoning_content"].as_str())
+        .collect();
+    assert_eq!(
+        fields,
+        [Some(""), Some(" because\n"), Some("(not kept)"), None]
     );
 }
 

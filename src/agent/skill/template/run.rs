@@ -30,6 +30,7 @@ use crate::{
         tool::{
             Fault, Given,
             asking::Asking,
+            context,
             execute::{FAILED, Goes},
             journal::UNSURE,
             park::Asks,
@@ -91,7 +92,7 @@ impl Giving<'_> {
         let result = Arc::default();
         let errand = Errand {
             only: None,
-            without: &[NAME],
+            without: &[NAME, context::NAME],
             mark: self.mark.clone(),
             result: Some(Arc::clone(&result)),
         };
@@ -332,7 +333,7 @@ impl Giving<'_> {
         let admitted = run
             .work
             .usage
-            .admit(&call, settings.tool_calling.max_calls_per_request);
+            .admit(&call, settings.tool_calling.most_in_steps());
         if admitted != Admitted::Yes {
             self.note(Reason::ToolLimit);
             return Ended::Limit(Came::failed("No more calls are possible now."));
@@ -396,11 +397,7 @@ fn brought(template: &Template, progress: Progress) -> Result<Brought, Fault> {
         if !progress.files.is_empty() {
             text.push_str("\n(The files of the steps before do not go out.)");
         }
-        return Err(Fault {
-            given: given(text),
-            passing: false,
-            asks: None,
-        });
+        return Err(Fault::told(given(text), false));
     }
     let mut text = format!("{steps}\n{}", last.text);
     for file in &progress.files {

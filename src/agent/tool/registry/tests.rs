@@ -91,3 +91,45 @@ fn of_too_many_those_that_fit_are_offered_in_their_order() {
     assert_eq!(names(&one), ["alpha"]);
     assert!(one.tokens < two.tokens && one.tokens > PER_TOOL);
 }
+
+#[test]
+fn what_is_written_in_chinese_finds_the_gateways_own_tools() {
+    let ground = Ground {
+        workspaces: PathBuf::from("/nowhere"),
+        programs: PathBuf::from("/nowhere"),
+        servers: PathBuf::from("/nowhere"),
+        skills: PathBuf::from("/nowhere"),
+        agents: PathBuf::from("/nowhere"),
+        blocked: Vec::new(),
+        private: Vec::new(),
+    };
+    let mut registry = Registry::of(&config::Tools::default(), ground, &Pool::default()).unwrap();
+    // Those that read and run skills are always among them.
+    registry.most = 5;
+    for (said, tool) in [
+        ("帮我翻译成英文：早上好", "translate"),
+        ("明天早上八点提醒我开会", "schedule"),
+        ("把这份报告生成一个文档", "office_write"),
+        ("打开这个链接看看文章说了什么", "fetch_page"),
+        ("算一下 12 乘 7 等于多少", "calculate"),
+    ] {
+        let wanted = Wanted {
+            said,
+            used: &[],
+            tokens: usize::MAX,
+        };
+        let offers = registry.offers(|_| true, wanted);
+        assert!(offers.has(tool), "{said}: {:?}", offers.tools);
+    }
+    // Each of those that are named exists.
+    let named: Vec<&str> = built_in_names().collect();
+    for name in ["date_time", "delegate", "send_file"] {
+        assert!(named.contains(&name) && !words::besides(name).is_empty());
+    }
+    let all = named.iter().filter(|name| !words::besides(name).is_empty());
+    assert_eq!(
+        all.count(),
+        words::CHINESE.len(),
+        "none is known that is not there"
+    );
+}

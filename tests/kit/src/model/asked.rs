@@ -18,7 +18,8 @@ pub(super) fn last_user_text(body: &Value) -> &str {
 /// Messages as `role: text`.
 pub(super) fn spoken(body: &Value) -> Vec<String> {
     let system = [&body["system"], &body["instructions"]];
-    let system = system.into_iter().filter_map(Value::as_str);
+    let system = system.into_iter().map(words);
+    let system = system.filter(|text| !text.is_empty());
     let system = system.map(|text| format!("system: {text}"));
     let entries = entries(body).into_iter();
     let said = entries.filter(|one| one["role"].is_string() && one["role"] != "tool");

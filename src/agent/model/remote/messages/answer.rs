@@ -205,20 +205,23 @@ impl Answer {
     fn count(&mut self, counted: Option<&Counted>) {
         let Some(counted) = counted else { return };
         let before = self.usage.unwrap_or_default();
-        let input = counted.input_tokens.map(|tokens| {
-            let cached = [
-                counted.cache_creation_input_tokens,
-                counted.cache_read_input_tokens,
-            ];
-            let cached = cached.iter().map(|tokens| tokens.unwrap_or(0));
-            cached.fold(tokens, u64::saturating_add)
-        });
-        let prompt = input.unwrap_or(before.prompt);
+        let (cached, cache_written, prompt) = match counted.input_tokens {
+            Some(tokens) => {
+                let read = counted.cache_read_input_tokens.unwrap_or(0);
+                let written = counted.cache_creation_input_tokens.unwrap_or(0);
+                let all = [read, written];
+                let prompt = all.into_iter().fold(tokens, u64::saturating_add);
+                (read, written, prompt)
+            }
+            None => (before.cached, before.cache_written, before.prompt),
+        };
         let completion = counted.output_tokens.unwrap_or(before.completion);
         self.usage = Some(Usage {
             prompt,
             completion,
             total: prompt.saturating_add(completion),
+            cached,
+            cache_written,
         });
     }
 }

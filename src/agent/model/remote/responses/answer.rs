@@ -127,6 +127,14 @@ struct Counted {
     output_tokens: Option<u64>,
     #[serde(default)]
     total_tokens: Option<u64>,
+    #[serde(default)]
+    input_tokens_details: Option<Details>,
+}
+
+#[derive(Deserialize)]
+struct Details {
+    #[serde(default)]
+    cached_tokens: Option<u64>,
 }
 
 /// Where pieces of one kind came from so far.
@@ -302,10 +310,13 @@ impl Answer {
             let prompt = counted.input_tokens.unwrap_or(0);
             let completion = counted.output_tokens.unwrap_or(0);
             let sum = prompt.saturating_add(completion);
+            let details = counted.input_tokens_details;
             Usage {
                 prompt,
                 completion,
                 total: counted.total_tokens.unwrap_or(sum),
+                cached: details.and_then(|one| one.cached_tokens).unwrap_or(0),
+                cache_written: 0,
             }
         });
         let reason = whole.incomplete_details.and_then(|details| details.reason);

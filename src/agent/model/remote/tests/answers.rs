@@ -111,7 +111,8 @@ async fn usage_without_choices_is_only_usage() {
         [Usage {
             prompt: 0,
             completion: 0,
-            total: 9
+            total: 9,
+            ..Usage::default()
         }]
     );
     assert_eq!(got.text, "a");
@@ -135,7 +136,8 @@ async fn words_end_and_cost_may_share_one_event() {
         [Usage {
             prompt: 3,
             completion: 2,
-            total: 5
+            total: 5,
+            ..Usage::default()
         }]
     );
     assert_eq!(got.finish, [FinishReason::Stop]);
@@ -156,7 +158,8 @@ async fn a_running_total_counts_once() {
         [Usage {
             prompt: 1,
             completion: 2,
-            total: 3
+            total: 3,
+            ..Usage::default()
         }]
     );
 }

@@ -26,6 +26,12 @@ async fn an_answer_streams_whole_with_its_cost_and_what_was_thought_apart() {
             prompt: 10,
             completion: 4,
             total: 14,
+            cached: match format {
+                Format::Messages => 3,
+                Format::Responses => 4,
+                Format::ChatCompletions => 0,
+            },
+            ..Usage::default()
         }];
         assert_eq!(
             (got.text.as_str(), got.usage),

@@ -25,6 +25,8 @@ async fn an_answer_streams_with_its_cost_and_its_key_is_in_its_own_header() {
         prompt: 10,
         completion: 4,
         total: 14,
+        cached: 3,
+        ..Usage::default()
     }];
     assert_eq!((got.text.as_str(), got.usage), ("re: 早上好", usage));
     assert_eq!(got.finish, [FinishReason::Stop]);
@@ -71,19 +73,104 @@ async fn a_conversation_with_calls_becomes_blocks() {
     drop(speaks_messages(&fake).open(&asked).await.unwrap());
     fake.wait_for(1).await;
     let body = &fake.requests()[0].body;
-    assert_eq!(body["system"], "be kind");
+    let kept = json!({"type": "ephemeral"});
+    assert_eq!(
+        body["system"],
+        json!([{"type": "text", "text": "be kind", "cache_control": kept}])
+    );
     let used = |id: &str| json!({"type": "tool_use", "id": id, "name": "f", "input": {"x": 1}});
     let gave =
         |id: &str, text: &str| json!({"type": "tool_result", "tool_use_id": id, "content": text});
     let expected = json!([
         {"role": "user", "content": [{"type": "text", "text": "hi"}]},
         {"role": "assistant", "content": [{"type": "text", "text": "so"}, used("a"), used("b")]},
-        {"role": "user", "content": [gave("a", "one"), gave("b", "two"), {"type": "text", "text": "and?"}]},
+        {"role": "user", "content": [
+            gave("a", "one"),
+            {"type": "tool_result", "tool_use_id": "b", "content": "two", "cache_control": kept},
+            {"type": "text", "text": "and?"},
+        ]},
     ]);
     assert_eq!(body["messages"], expected);
     assert_eq!(body["tools"][0]["input_schema"], json!({"type": "object"}));
     assert_eq!(body["tool_choice"], json!({"type": "none"}));
     assert_eq!(body["max_tokens"], 8192);
+}
+
+/// Where a request asks for its beginning to be kept, as paths.
+fn kept(body: &serde_json::Value) -> Vec<String> {
+    fn look(at: &serde_json::Value, path: &str, found: &mut Vec<String>) {
+        if at.get("cache_control").is_some() {
+            found.push(path.to_owned());
+        }
+        let list = at.as_array().into_iter().flatten().enumerate();
+        list.for_each(|(place, one)| look(one, &format!("{path}/{place}"), found));
+        let map = at.as_object().into_iter().flatten();
+        map.for_each(|(key, one)| look(one, &format!("{path}/{key}"), found));
+    }
+    let mut found = Vec::new();
+    look(body, "", &mut found);
+    found.sort();
+    found
+}
+
+#[tokio::test]
+async fn the_beginning_that_comes_again_is_kept_and_nothing_where_that_is_off() {
+    let fake = FakeModel::start().await;
+    let called = Message {
+        calls: vec![ToolCall {
+            id: "a".into(),
+            name: "f".into(),
+            arguments: "{}".into(),
+        }],
+        ..message(Role::Assistant, "")
+    };
+    let result = Message {
+        answers: Some("a".into()),
+        ..message(Role::Tool, "one")
+    };
+    let mut said = vec![
+        message(Role::System, "be kind"),
+        message(Role::User, "first"),
+    ];
+    let ask = async |said: &[Message]| {
+        let asked = request(said.to_vec());
+        drop(speaks_messages(&fake).open(&asked).await.unwrap());
+        kept(&fake.requests().pop().unwrap().body)
+    };
+    assert_eq!(ask(&said).await, ["/system/0"]);
+    said.extend([message(Role::Assistant, "yes"), message(Role::User, "and?")]);
+    let earlier = "/messages/1/content/0";
+    assert_eq!(ask(&said).await, [earlier, "/system/0"]);
+    said.extend([called, result]);
+    let newest = "/messages/4/content/0";
+    assert_eq!(ask(&said).await, [earlier, newest, "/system/0"]);
+    let off = client(&fake.url(), |options| {
+        options.format = Format::Messages;
+        options.uncached = true;
+    });
+    drop(off.open(&request(said)).await.unwrap());
+    assert_eq!(kept(&fake.requests().pop().unwrap().body), [""; 0]);
+}
+
+#[tokio::test]
+async fn what_the_cache_gave_and_took_is_counted_apart() {
+    let usage = json!({"input_tokens": 5, "cache_read_input_tokens": 100, "cache_creation_input_tokens": 20});
+    let got = once(events(&[
+        json!({"type": "message_start", "message": {"usage": usage}}),
+        json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "y"}}),
+        json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 7}}),
+        json!({"type": "message_stop"}),
+    ]))
+    .await
+    .unwrap();
+    let expected = Usage {
+        prompt: 125,
+        completion: 7,
+        total: 132,
+        cached: 100,
+        cache_written: 20,
+    };
+    assert_eq!(got.usage.last(), Some(&expected));
 }
 
 #[tokio::test]
