@@ -1,7 +1,10 @@
 //! A task of many steps: what is behind is summarised within the turn, and stays whole in the store.
 
 use serde_json::json;
-use weirgate_testkit::model::{FakeModel, RecordedRequest, Script};
+use weirgate_testkit::{
+    model::{FakeModel, RecordedRequest, Script},
+    onebot::FakeOneBot,
+};
 
 use crate::gateway::{Chat as _, Gateway, merge};
 
@@ -45,14 +48,14 @@ async fn model(summarises: bool) -> FakeModel {
     .await
 }
 
-async fn six_steps(model: &FakeModel, more: serde_json::Value) -> Gateway {
+async fn six_steps(model: &FakeModel, more: serde_json::Value) -> (Gateway, FakeOneBot) {
     let mut changes = json!({ "context": { "system_prompt": "" } });
     merge(&mut changes, more);
     let gateway = Gateway::start(model, changes).await;
     let fake = gateway.onebot().await;
     (1..=6).for_each(|number| model.push(step(number)));
     assert_eq!(fake.ask(1, "find all the facts").await, "done");
-    gateway
+    (gateway, fake)
 }
 
 #[tokio::test]
@@ -66,7 +69,7 @@ async fn what_is_behind_is_told_in_short_and_nothing_of_it_is_lost() {
     let summaries = self::model(true).await;
     let mut changes = by_another;
     changes["providers"]["short"]["base_url"] = json!(summaries.url());
-    let gateway = six_steps(&model, changes).await;
+    let (_gateway, fake) = six_steps(&model, changes).await;
     let asked = summaries.requests();
     assert_eq!(asked.len(), 1, "once, for the steps that were behind");
     let record = asked[0].last_user_text();
@@ -84,7 +87,6 @@ async fn what_is_behind_is_told_in_short_and_nothing_of_it_is_lost() {
     let last = requests.last().unwrap();
     assert_eq!(last.told().len(), 8);
     // What is stored is whole, and so are the costs.
-    let fake = gateway.onebot().await;
     let why = fake.ask(1, "/why").await;
     assert!(why.contains("context_summarised"), "{why}");
     let log = fake.ask(1, "/log").await;
@@ -109,7 +111,7 @@ async fn without_a_summary_the_steps_stay_as_they_are() {
             "models": { "compress": ["short/test"] },
         });
         merge(&mut changes, more);
-        let _gateway = six_steps(&model, changes).await;
+        let _running = six_steps(&model, changes).await;
         assert_eq!(summaries.requests().len(), asked);
         assert!(summaries.requests().iter().all(is_summary));
         let told = model.requests().last().unwrap().told();

@@ -54,6 +54,9 @@ pub(super) struct Line<'a, G: Gateway> {
     gate: &'a Mutex<Option<Instant>>,
     /// Held from the question where to connect until a session is begun.
     turn: Option<MutexGuard<'a, Option<Instant>>>,
+    /// Held from the request for a session until the platform has certainly seen it: the pause before the next one counts
+    /// from there, for the platform counts by when requests arrive.
+    asked: Option<MutexGuard<'a, Option<Instant>>>,
     /// How often the session was not reached or not resumed.
     tries: u32,
     /// What is done beside reading.
@@ -91,6 +94,7 @@ impl<'a, G: Gateway> Line<'a, G> {
             backoff: Backoff::new(gateway.pace().reconnect),
             gate,
             turn: None,
+            asked: None,
             tries: 0,
             beside: JoinSet::new(),
         }
@@ -107,6 +111,7 @@ impl<'a, G: Gateway> Line<'a, G> {
                 Err(end) => end,
             };
             self.turn = None;
+            self.was_asked();
             let mut pause = self.backoff.pause(rand::random());
             match after {
                 After::Later(least) => pause = pause.max(least),
@@ -206,11 +211,19 @@ impl<'a, G: Gateway> Line<'a, G> {
         }
         if let Some(mut turn) = self.turn.take() {
             *turn = Some(Instant::now());
+            self.asked = Some(turn);
         }
         let mut said = self.gateway.identify();
         said["token"] = token.into();
         said["shard"] = json!([self.shard.index, self.shard.count]);
         json!({ "op": op::IDENTIFY, "d": said })
+    }
+
+    /// The request for a session has been seen, or will not be: others may begin one, after the pause.
+    fn was_asked(&mut self) {
+        if let Some(mut asked) = self.asked.take() {
+            *asked = Some(Instant::now());
+        }
     }
 
     async fn read(&mut self, socket: &mut Socket, beat: Duration, url: &str) -> End {
@@ -222,6 +235,8 @@ impl<'a, G: Gateway> Line<'a, G> {
             tokio::select! {
                 biased;
                 () = sleep_until(next) => {
+                    // Others wait no longer for a platform that says nothing.
+                    self.was_asked();
                     // What is not read because the gateway is busy is no silence.
                     if !alive && place.is_some() {
                         return resume("no sign of life");
@@ -303,6 +318,7 @@ impl<'a, G: Gateway> Line<'a, G> {
             session.sequence = sequence;
         }
         if matches!(kind, "READY" | "RESUMED") {
+            self.was_asked();
             self.tries = 0;
             self.backoff.reset();
             self.report(Connection::Up);

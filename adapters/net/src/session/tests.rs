@@ -15,6 +15,7 @@ const LIMIT: Duration = Duration::from_secs(10);
 struct Bot {
     address: String,
     token: Secret,
+    begin: Duration,
     reporter: Reporter,
     accepted: Accepted,
 }
@@ -26,7 +27,7 @@ impl Gateway for Bot {
     fn pace(&self) -> Pace {
         Pace {
             reconnect: Duration::from_millis(20),
-            begin: Duration::ZERO,
+            begin: self.begin,
         }
     }
 
@@ -85,11 +86,17 @@ type Client = WebSocketStream<TcpStream>;
 
 impl Rig {
     async fn start(count: u16) -> Self {
+        Self::start_with(count, Duration::ZERO).await
+    }
+
+    /// The same with a pause between the beginnings of two sessions.
+    async fn start_with(count: u16, begin: Duration) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("binds");
         let address = listener.local_addr().expect("an address");
         let bot = Arc::new(Bot {
             address: format!("ws://{address}"),
             token: Secret::new("s3cret"),
+            begin,
             reporter: Reporter::new("p".into(), "a".into()),
             accepted: Accepted::default(),
         });
@@ -169,6 +176,22 @@ fn event(kind: &str, number: u64, data: Value) -> Value {
 }
 
 #[tokio::test]
+async fn the_pause_between_sessions_counts_from_when_the_platform_saw_the_first() {
+    let pause = Duration::from_millis(100);
+    let rig = Rig::start_with(2, pause).await;
+    // No heartbeat comes in between.
+    let (mut client, _) = rig.connection_with(600_000).await;
+    let early = tokio::time::timeout(3 * pause, rig.listener.accept()).await;
+    assert!(early.is_err(), "the platform may not have seen the first");
+    let seen = Instant::now();
+    let ready = event("READY", 1, json!({ "session_id": "x" }));
+    send(&mut client, &ready).await;
+    rig.connection_with(600_000).await;
+    assert!(seen.elapsed() >= pause, "{:?}", seen.elapsed());
+    rig.stopped().await;
+}
+
+#[tokio::test]
 async fn a_session_is_begun_acknowledged_as_accepted_and_resumed() {
     let mut rig = Rig::start(1).await;
     let (mut client, first) = rig.connection().await;
@@ -228,6 +251,8 @@ async fn several_connections_have_a_session_each_and_one_that_may_not_connect_en
     let rig = Rig::start(2).await;
     // Nobody answers the heartbeats of one while the other connects: none is due by then.
     let (mut one, first) = rig.connection_with(60_000).await;
+    let ready = event("READY", 1, json!({ "session_id": "x" }));
+    send(&mut one, &ready).await;
     let (_two, second) = rig.connection_with(60_000).await;
     let mut shards = [&first, &second].map(|frame| frame["d"]["shard"].clone());
     shards.sort_by_key(ToString::to_string);
